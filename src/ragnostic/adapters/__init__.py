@@ -1,0 +1,1 @@
+"""One file per third party; each implements a port."""

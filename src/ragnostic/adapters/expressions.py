@@ -1,0 +1,84 @@
+"""JMESPath expressions from a service's answer to ids, scores and texts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from ragnostic.adapters.environment import excerpt
+from ragnostic.errors import RetrievalError
+
+_LIBRARY_ERRORS = (ValueError, ArithmeticError, TypeError, RecursionError)
+"""The library's own errors are ValueErrors; a slice of step 0 or floor(inf) raises Python's own."""
+
+
+def check(expression: str) -> str:
+    """``expression`` if it compiles; raises ValueError with what is wrong where.
+
+    >>> check("hits[].id")
+    'hits[].id'
+    """
+    import jmespath  # noqa: PLC0415 (loaded on use)
+    from jmespath.exceptions import UnknownFunctionError  # noqa: PLC0415 (loaded on use)
+
+    try:
+        compiled = jmespath.compile(expression)
+    except _LIBRARY_ERRORS as error:
+        reason = excerpt(str(error))
+        raise ValueError(f"{expression!r} is not a JMESPath expression: {reason}") from None
+    try:
+        compiled.search(None)
+    except UnknownFunctionError as error:
+        raise ValueError(f"{expression!r}: {excerpt(str(error))}") from None
+    except _LIBRARY_ERRORS:
+        pass  # other functions only refuse null, which no answer is
+    return expression
+
+
+Expression = Annotated[str, AfterValidator(check)]
+
+
+class StageExpressions(BaseModel):
+    """Where one stage's ranking stands in an answer.
+
+    ``ids`` is needed, the others are optional. ``top_k`` says how many results the service was
+    asked for in this stage, where that is not the run's top_k.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ids: Expression
+    texts: Expression | None = None
+    scores: Expression | None = None
+    doc_ids: Expression | None = None
+    took_ms: Expression | None = None
+    top_k: int | None = Field(default=None, ge=1)
+
+
+def search(source: str, expression: str, answer: Any) -> Any:
+    """The value of ``expression`` in ``answer``; raises RetrievalError when it finds nothing.
+
+    Null is an error and not an empty list: a misspelt path must not look like "no results".
+
+    >>> search("s", "hits[].id", {"hits": [{"id": 1}]})
+    [1]
+    """
+    import jmespath  # noqa: PLC0415 (loaded on use)
+
+    try:
+        found = jmespath.search(expression, answer)
+    except _LIBRARY_ERRORS as error:
+        raise RetrievalError(f"{source}: {expression!r}: {excerpt(str(error))}") from None
+    if found is None:
+        raise RetrievalError(
+            f"{source}: {expression!r} finds nothing in the answer, {_outline(answer)}",
+            hint="an empty list is an empty ranking; null means that the expression does not fit",
+        )
+    return found
+
+
+def _outline(answer: Any) -> str:
+    if isinstance(answer, dict):
+        return f"whose keys are: {excerpt(', '.join(answer)) or '(none)'}"
+    return f"which is a {type(answer).__name__}, not an object"

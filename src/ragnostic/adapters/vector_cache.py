@@ -1,0 +1,227 @@
+"""Vectors kept between runs: a text is embedded once a model, role and content.
+
+Only hashes and vectors are stored, never text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from ragnostic.errors import Fault
+from ragnostic.ports import Embedder, Progress, Role, Vectors, no_progress
+
+_TRANSACTION = 256
+"""Texts embedded between two commits: what a kill may lose."""
+_QUESTION = 500
+_BUSY_MS = 10_000
+_UNIT_TOLERANCE = 1e-3
+
+
+def default_cache_path(environment: Mapping[str, str]) -> Path:
+    """Where vectors are kept: ``$XDG_CACHE_HOME`` or ``~/.cache``.
+
+    >>> default_cache_path({"XDG_CACHE_HOME": "/var/cache/me"}).as_posix()
+    '/var/cache/me/ragnostic/vectors.sqlite'
+    """
+    configured = environment.get("XDG_CACHE_HOME", "")
+    home = environment.get("HOME", "")
+    base = Path(configured) if configured else (Path(home) if home else Path.home()) / ".cache"
+    return base / "ragnostic" / "vectors.sqlite"
+
+
+class CachedEmbedder:
+    """An embedder that looks up before it embeds.
+
+    ``path`` ``None`` keeps nothing. ``fresh`` ignores what earlier runs stored, but stores.
+    ``hits`` and ``misses`` count texts; a repeated text within one call is embedded once.
+    Several processes may share a file. A damaged or unusable file is never fatal: it is renamed
+    aside or left out, and told in ``faults``. An embedder may offer ``role_key(role) -> str`` to
+    say what makes vectors of a role differ (prefix, model); otherwise the role itself does.
+    """
+
+    def __init__(self, embedder: Embedder, path: Path | None, *, fresh: bool = False) -> None:
+        self.name = embedder.name
+        self.hits = 0
+        self.misses = 0
+        self.faults: list[Fault] = []
+        self._embedder = embedder
+        self._fresh = fresh
+        self._own: set[bytes] = set()
+        self._store = None if path is None else _Store(path, self.faults)
+
+    def embed(self, texts: Sequence[str], role: Role, progress: Progress = no_progress) -> Vectors:
+        """As the wrapped embedder; ``progress`` counts the texts that were not in the cache."""
+        keys = [self._key(text, role) for text in texts]
+        unique = dict(zip(keys, texts, strict=True))
+        found = self._look_up(list(unique))
+        missing = [key for key in unique if key not in found]
+        self.misses += len(missing)
+        self.hits += len(texts) - len(missing)
+        for start in range(0, len(missing), _TRANSACTION):
+            part = missing[start : start + _TRANSACTION]
+            told = _shifted(progress, start, len(missing))
+            vectors = self._embedder.embed([unique[key] for key in part], role, told)
+            found.update(zip(part, vectors, strict=True))
+            if self._store is not None:
+                self._store.write(part, vectors)
+                self._own.update(part)
+        if not keys:
+            return self._embedder.embed([], role)
+        return np.stack([found[key] for key in keys])
+
+    def count_tokens(self, text: str) -> int:
+        """As the wrapped embedder."""
+        return self._embedder.count_tokens(text)
+
+    def close(self) -> None:
+        """Close the file; done by itself when the object goes."""
+        if self._store is not None:
+            self._store.close()
+
+    def _key(self, text: str, role: Role) -> bytes:
+        role_key = getattr(self._embedder, "role_key", None)
+        digest = hashlib.sha256()
+        for part in (self.name, role if role_key is None else role_key(role), text):
+            encoded = part.encode("utf-8", "surrogatepass")
+            digest.update(len(encoded).to_bytes(8, "little"))
+            digest.update(encoded)
+        return digest.digest()
+
+    def _look_up(self, keys: list[bytes]) -> dict[bytes, Vectors]:
+        if self._store is None:
+            return {}
+        wanted = [key for key in keys if key in self._own] if self._fresh else keys
+        found = self._store.read(wanted)
+        sizes = [len(vector) for vector in found.values()]
+        usual = max(set(sizes), key=sizes.count, default=0)
+        return {key: vector for key, vector in found.items() if len(vector) == usual}
+
+
+def _shifted(progress: Progress, offset: int, total: int) -> Progress:
+    return lambda label, done, _: progress(label, offset + done, total)
+
+
+class _Store:
+    """The SQLite file: key → float32 bytes. Reads nothing and writes nothing once it failed."""
+
+    def __init__(self, path: Path, faults: list[Fault]) -> None:
+        self._path = path
+        self._faults = faults
+        self._lock = threading.Lock()
+        self._connection = self._open()
+
+    def read(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
+        """The vectors that are there and are whole."""
+        found: dict[bytes, Vectors] = {}
+        with self._guarded() as connection:
+            for start in range(0, len(keys) if connection else 0, _QUESTION):
+                part = keys[start : start + _QUESTION]
+                marks = ",".join("?" * len(part))
+                rows = connection.execute(  # type: ignore[union-attr] # the range is empty then
+                    f"SELECT key, vector FROM vectors WHERE key IN ({marks})",  # noqa: S608 (only ?)
+                    part,
+                )
+                found.update(
+                    (key, vector) for key, raw in rows if (vector := _whole(raw)) is not None
+                )
+        return found
+
+    def write(self, keys: Sequence[bytes], vectors: Vectors) -> None:
+        """Store in one transaction."""
+        rows = [
+            (key, np.asarray(vector, dtype="<f4").tobytes())
+            for key, vector in zip(keys, vectors, strict=True)
+        ]
+        with self._guarded() as connection:
+            if connection is not None:
+                with connection:
+                    connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    @contextmanager
+    def _guarded(self) -> Iterator[sqlite3.Connection | None]:
+        """The connection, or ``None``; a database error puts the file aside."""
+        with self._lock:
+            try:
+                yield self._connection
+            except sqlite3.OperationalError as error:
+                self._tell(f"not used for a moment: {error}")
+            except sqlite3.DatabaseError as error:
+                if self._connection is not None:
+                    self._connection.close()
+                self._set_aside(error)
+                self._connection = self._open()
+
+    def _open(self) -> sqlite3.Connection | None:
+        for _ in range(2):
+            try:
+                return self._connect()
+            except sqlite3.OperationalError as error:
+                self._tell(f"not used: {error}")
+                return None
+            except sqlite3.DatabaseError as error:
+                self._set_aside(error)
+            except OSError as error:
+                self._tell(f"not used: {error.strerror or error}")
+                return None
+        return None
+
+    def _connect(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        connection = sqlite3.connect(self._path, timeout=_BUSY_MS / 1000, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+            with connection:
+                connection.execute(
+                    "CREATE TABLE IF NOT EXISTS vectors "
+                    "(key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
+                )
+        except sqlite3.Error:
+            connection.close()
+            raise
+        weakref.finalize(self, connection.close)
+        return connection
+
+    def _set_aside(self, error: Exception) -> None:
+        aside = self._path
+        number = 0
+        while aside.exists():
+            number += 1
+            aside = self._path.with_name(f"{self._path.name}.damaged-{number}")
+        try:
+            self._path.replace(aside)
+        except OSError as problem:
+            self._tell(f"is damaged ({error}) and cannot be renamed: {problem.strerror or problem}")
+            return
+        for suffix in ("-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        self._tell(f"is damaged ({error}); renamed to {aside.name}, a new one is begun")
+
+    def _tell(self, what: str) -> None:
+        fault = Fault("vector_cache", f"vector cache {self._path}: {what}")
+        if fault not in self._faults:
+            self._faults.append(fault)
+
+
+def _whole(raw: bytes) -> Vectors | None:
+    """The vector, or ``None`` if the bytes are no unit vector (a damaged row is a miss)."""
+    if not raw or len(raw) % 4:
+        return None
+    vector = np.frombuffer(raw, dtype="<f4")
+    with np.errstate(all="ignore"):
+        square = float(vector @ vector)
+    return vector if abs(square - 1) < _UNIT_TOLERANCE else None

@@ -1,0 +1,140 @@
+"""The command line. Commands are imported when they are used, so that ``--help`` is quick."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from importlib import import_module
+from importlib.metadata import version
+from types import FrameType
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from ragnostic.errors import EXIT_INTERRUPTED, RagnosticError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": (
+        "ragnostic.cli.demo:demo",
+        "The whole offline job on the bundled Chinese and English set.",
+    ),
+    "eval": (
+        "ragnostic.cli.eval:evaluate_command",
+        "Evaluate a retriever with and without its reranker.",
+    ),
+    "score": ("ragnostic.cli.score:score", "Score rankings that exist: qrels and run, or records."),
+    "report": (
+        "ragnostic.cli.report:report",
+        "One HTML page from a run, records, or qrels and run.",
+    ),
+    "runs": ("ragnostic.cli.runs:app", "List and show the runs of a folder."),
+    "metrics": ("ragnostic.cli.metrics:metrics", "The catalogue: formula, range, what it is for."),
+}
+"""Command → where it lives, and its line in the help."""
+
+DEBUG = "RAGNOSTIC_DEBUG"
+
+
+class LazyGroup(TyperGroup):
+    """A group whose commands are imported on use; errors for people end here."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        # Names without commands: enough for lists and "did you mean", and nothing is imported.
+        self.commands: dict[str, Any] = dict.fromkeys(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - typer's signature
+        """The command, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        target, _ = COMMANDS[cmd_name]
+        module, _, attribute = target.partition(":")
+        found = getattr(import_module(module), attribute)
+        if isinstance(found, typer.Typer):
+            return typer.main.get_command(found)
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(cmd_name)(found)
+        return typer.main.get_command(alone)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the same
+        """The help lines of the table."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; its errors become a message and an exit code, never a traceback."""
+        try:
+            return super().invoke(ctx)
+        except RagnosticError as error:
+            fail(str(error), error.exit_code)
+        except KeyboardInterrupt:
+            fail("interrupted; nothing was written", EXIT_INTERRUPTED)
+        except MemoryError:
+            fail("out of memory", 1)
+        except (RuntimeError, OSError) as error:
+            if isinstance(error, typer.Exit | typer.Abort | BrokenPipeError):
+                raise
+            unexpected(error)
+        except Exception as error:
+            if hasattr(error, "format_message"):  # typer's own usage errors show themselves
+                raise
+            unexpected(error)
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """Print a message for a person on stderr and exit."""
+    from ragnostic.report.visible import visible  # noqa: PLC0415 - only for errors
+
+    typer.echo(visible(message, newlines=True), err=True)
+    raise typer.Exit(code)
+
+
+def unexpected(error: Exception) -> NoReturn:
+    """A fault of ours: a short message, the traceback only where it is asked for."""
+    if os.environ.get(DEBUG):
+        raise error
+    fail(
+        f"unexpected {type(error).__name__}: {error}\n"
+        f"    hint: this is a fault of ragnostic; please report it with the output of {DEBUG}=1",
+        1,
+    )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ragnostic {version('ragnostic')}")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback()
+def _root(
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """The check-up for the retrieval half of a RAG system."""
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - signal's signature
+    raise KeyboardInterrupt
+
+
+def main() -> None:
+    """Entry point of the ``ragnostic`` program. SIGTERM is treated as Ctrl-C."""
+    signal.signal(signal.SIGTERM, _stop)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    app(prog_name="ragnostic")

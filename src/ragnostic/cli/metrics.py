@@ -1,0 +1,67 @@
+"""``ragnostic metrics``: the catalogue."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ragnostic.cli.console import print_table
+from ragnostic.metrics import Metric, definitions
+from ragnostic.metrics.registry import Definition
+
+
+def metrics(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="A metric, for example nDCG@10.")
+    ] = None,
+) -> None:
+    """List the metrics, or say all there is to know of one."""
+    if name is None:
+        rows = [[_usage(d), _range(d), d.purpose] for d in definitions()]
+        print_table(["metric", "range", "what it is for"], rows, text_columns=3)
+        return
+    bare = name.partition("(")[0].partition("@")[0]
+    try:
+        metric = Metric.parse(name)
+    except ValueError:
+        metric = Metric.parse(bare)
+    for line in describe(metric.definition):
+        typer.echo(line)
+
+
+def describe(definition: Definition) -> list[str]:
+    """All lines about one metric."""
+    lines = [
+        f"{definition.name}: {definition.purpose}",
+        f"  formula     {definition.formula}",
+        f"  range       {_range(definition)}",
+        f"  write       {_usage(definition)}",
+        f"  defined in  METRICS {definition.section}",
+    ]
+    if definition.aliases:
+        lines.append(f"  also        {', '.join(definition.aliases)}")
+    lines += [f"  parameter   {key} = {_allowed(definition, key)}" for key in definition.params]
+    return lines
+
+
+def _usage(definition: Definition) -> str:
+    return (
+        f"{definition.name}@k"
+        if definition.cutoff == "required"
+        else (definition.name if definition.cutoff == "none" else f"{definition.name}[@k]")
+    )
+
+
+def _range(definition: Definition) -> str:
+    if definition.range is None:
+        return "any"
+    low, high = definition.range
+    return f"{low:g} to {high:g}"
+
+
+def _allowed(definition: Definition, key: str) -> str:
+    allowed = definition.params[key]
+    if isinstance(allowed, tuple):
+        return " | ".join(allowed) + f" (default {allowed[0]})"
+    return f"{allowed!r} by default" if allowed != "" else "none by default"

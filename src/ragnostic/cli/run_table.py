@@ -1,0 +1,98 @@
+"""A run as a table: the stages side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import typer
+
+from ragnostic.cli.console import print_table
+from ragnostic.metrics import Metric
+from ragnostic.offline.summary import fault_line
+from ragnostic.report.measures import gain
+from ragnostic.report.numbers import decimal, signed
+from ragnostic.report.run import RunData
+from ragnostic.report.scorebook import ScoreBook
+from ragnostic.report.visible import visible
+
+
+def print_run_table(run: RunData) -> None:
+    """Metric, mean and interval of each stage, the last stage's gain over the first, n; then what
+    is not in the means.
+    """
+    stages = run.stages
+    head = ["metric"]
+    for stage in stages:
+        head += [stage, "95 % interval"]
+    head += ["gain", "n"] if len(stages) > 1 else ["n"]
+    book = ScoreBook(run)
+    print_table(head, [_row(run, book, metric) for metric in book.metrics()])
+    for line in filter(None, [_count_line(run), *note_lines(run)]):
+        typer.echo(visible(line))
+
+
+def _row(run: RunData, book: ScoreBook, metric: str) -> list[str]:
+    summaries = [run.stage_meta(stage).get("metrics", {}).get(metric, {}) for stage in run.stages]
+    cells = [Metric.parse(metric).label]
+    for summary in summaries:
+        cells += [decimal(summary.get("mean")), _interval(summary)]
+    if len(run.stages) > 1:
+        found = gain(book, run.stages, metric)
+        cells.append(signed(None if found is None else found.after - found.before))
+    return [*cells, str(summaries[-1].get("n", 0))]
+
+
+def _interval(summary: Mapping[str, Any]) -> str:
+    if summary.get("low") is None:
+        return decimal(None)
+    return f"[{decimal(summary['low'])}, {decimal(summary['high'])}]"
+
+
+def _count_line(run: RunData) -> str:
+    """What is not in the means, in one line; empty where everything is."""
+    stage = run.stages[-1]
+    metrics = list(run.stage_meta(stage).get("metrics", {}).values())
+    parts = [
+        f"{max(counts)} {name}"
+        for name in ("missing", "unscored", "failed")
+        if (counts := [metric.get(name, 0) for metric in metrics]) and max(counts)
+    ]
+    sets = run.meta.get("data", {}).get("evaluation_set", {})
+    unanswerable = sets.get("queries", 0) - sets.get("answerable", 0)
+    if unanswerable:
+        parts.append(f"{unanswerable} unanswerable")
+    return f"{run.records.num_rows} queries: {', '.join(parts)}" if parts else ""
+
+
+def note_lines(run: RunData) -> list[str]:
+    """Why a mean is missing, and what the scores are without gold that is not in the corpus."""
+    lines: list[str] = []
+    for stage in run.stages:
+        meta = run.stage_meta(stage)
+        for name, summary in meta.get("metrics", {}).items():
+            if "reason" in summary:
+                lines.append(f"{stage}: no {name}: {summary['reason']}")
+        beside = meta.get("without_dangling", {})
+        if beside:
+            means = (
+                f"{Metric.parse(name).label} {decimal(m['mean'])}" for name, m in beside.items()
+            )
+            lines.append(f"{stage}, without gold that is not in the corpus: {', '.join(means)}")
+    return lines
+
+
+def warning_lines(run: RunData, stage: str | None = None) -> list[str]:
+    """Warnings of the run, then those of one stage or of all."""
+    rows = list(run.meta.get("warnings", ()))
+    for name in run.stages if stage is None else [stage]:
+        rows += run.stage_meta(name).get("warnings", ())
+    return [fault_line(row) for row in rows]
+
+
+def stages_json(run: RunData) -> dict[str, Any]:
+    """The stages as ``eval --json`` prints them: each as ``score --json`` would."""
+    return {
+        stage: {**run.stage_meta(stage), "warnings": warning_lines(run, stage)}
+        for stage in run.stages
+    }

@@ -1,0 +1,121 @@
+"""What pydantic finds, said to a person: dotted key, plain words, the nearest known name."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+from pydantic import BaseModel, ValidationError
+
+from ragnostic.config.toml_lines import KeyPath
+from ragnostic.errors import ConfigFault
+
+_WORDS = {
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "string_type": "must be a string",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "dict_type": "must be a table",
+    "model_type": "must be a table",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "too_short": "must not be empty",
+}
+_LIMITS = {
+    "greater_than": "must be greater than {gt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than": "must be less than {lt:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "literal_error": "must be {expected}",
+}
+
+
+def dotted(path: Iterable[str | int]) -> str:
+    """A key path as a person writes it.
+
+    >>> dotted(("score", "metrics", 1))
+    'score.metrics[1]'
+    """
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.removeprefix(".")
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str:
+    """The closest of the known names, or ''.
+
+    >>> nearest_name("metric", ["metrics", "missing"])
+    'metrics'
+    """
+    return next(iter(difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)), "")
+
+
+def unknown_key(where: str, path: KeyPath, known: Iterable[str]) -> ConfigFault:
+    """The fault for a key that no model has; the hint names the nearest, or all."""
+    names = sorted(known)
+    close = nearest_name(str(path[-1]), names)
+    hint = f"did you mean {dotted((*path[:-1], close))}?" if close else f"known: {', '.join(names)}"
+    return ConfigFault(where, f"unknown key {dotted(path)}", hint)
+
+
+def translate(
+    error: ValidationError,
+    model: type[BaseModel],
+    prefix: KeyPath,
+    where: Callable[[KeyPath], str],
+) -> list[ConfigFault]:
+    """One fault an error, each with its place."""
+    faults: list[ConfigFault] = []
+    for found in error.errors(include_url=False):
+        path = (*prefix, *found["loc"])
+        if found["type"] == "extra_forbidden":
+            faults.append(unknown_key(where(path), path, _names_at(model, found["loc"][:-1])))
+        elif found["type"] == "missing":
+            hint = _description(model, found["loc"])
+            faults.append(ConfigFault(where(path), f"{dotted(path)} is missing", hint))
+        else:
+            subject = dotted(path) if found["loc"] else f"{dotted(path)}:"
+            message = f"{subject} {_words(cast('dict[str, Any]', found))}"
+            faults.append(ConfigFault(where(path), message))
+    return faults
+
+
+def _words(found: dict[str, Any]) -> str:
+    context = found.get("ctx", {})
+    if found["type"] in _WORDS:
+        text = _WORDS[found["type"]]
+    elif found["type"] in _LIMITS:
+        text = _LIMITS[found["type"]].format(**context)
+    elif found["type"] == "value_error":
+        text = str(context["error"])
+    else:
+        text = found["msg"][:1].lower() + found["msg"][1:]
+    # A rule between the keys of a table is not about one value that could be shown.
+    return f"{text}, not {_shown(found['input'])}" if found["loc"] else text
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def _names_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
+    for part in loc:
+        field = model.model_fields.get(str(part))
+        inner = field.annotation if field else None
+        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
+            return []
+        model = inner
+    return list(model.model_fields)
+
+
+def _description(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
+    field = model.model_fields.get(str(loc[0])) if len(loc) == 1 else None
+    return (field.description or "") if field else ""

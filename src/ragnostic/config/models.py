@@ -1,0 +1,213 @@
+"""The settings of an evaluation as frozen models: one class a table of the TOML file.
+
+Every field carries its description; the reference page of the settings is made from them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+DEFAULT_METRICS = ("Success@1", "Success@5", "RR@5", "nDCG@5", "R@20")
+
+
+class Table(BaseModel):
+    """Base of all tables: frozen, unknown keys refused, types as TOML has them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+def _as_tuple(value: Any) -> Any:
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list | tuple) and all(isinstance(part, str) for part in value):
+        return tuple(value)
+    raise ValueError("must be a string or a list of strings")
+
+
+def _split_names(value: Any) -> Any:
+    """A string is split at the commas that stand outside parentheses."""
+    if not isinstance(value, str):
+        return _as_tuple(value)
+    names, depth = [""], 0
+    for mark in value:
+        depth += (mark == "(") - (mark == ")")
+        if mark == "," and depth == 0:
+            names.append("")
+        else:
+            names[-1] += mark
+    return tuple(name.strip() for name in names if name.strip())
+
+
+def _bool_or_text(value: Any) -> Any:
+    if isinstance(value, bool | str):
+        return value
+    raise ValueError("must be true, false or a folder")
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
+MetricNames = Annotated[tuple[str, ...], BeforeValidator(_split_names), Field(min_length=1)]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class DatasetSettings(Table):
+    """What is asked, and of which texts."""
+
+    path: Texts = Field(
+        description="The evaluation set: a JSONL or CSV file, a list of such files, or a BEIR "
+        "folder. Relative to the configuration file."
+    )
+    corpus: str | None = Field(
+        default=None,
+        description="The corpus: a folder of .md and .txt, a JSONL or a Parquet file. Not needed "
+        "for a BEIR folder, nor for a retriever that has its own index.",
+    )
+    split: str = Field(default="test", description="Which qrels of a BEIR folder are read.")
+    name: str | None = Field(
+        default=None, description="Name of the evaluation set in reports; its file name otherwise."
+    )
+    mapping: dict[str, str] | None = Field(
+        default=None,
+        description="Our field name → the name it has in the file, for files with other columns.",
+    )
+    graded: Literal["first-is-exact"] | None = Field(
+        default=None,
+        description="With first-is-exact, the first of gold_ids has grade 2, the others 1.",
+    )
+
+
+class ChunkSettings(Table):
+    """How documents are cut."""
+
+    by: str = Field(
+        default="none", description="Chunker: none, fixed, recursive, markdown, sentence, …"
+    )
+    max_tokens: int = Field(
+        default=400, ge=1, description="Largest chunk, counted without a model."
+    )
+    overlap: int = Field(
+        default=40, ge=0, description="Tokens that a chunk repeats of the one before it."
+    )
+
+
+class EmbedSettings(Table):
+    """The model that turns texts into vectors; used by dense, hybrid and embedding only."""
+
+    use: str = Field(default="e5-small", description="Embedder: e5-small, http, …")
+    query_prefix: str | None = Field(
+        default=None,
+        description='What is put before a query; "" embeds queries as passages. The embedder '
+        "has its own where this is left out.",
+    )
+    cache: Annotated[bool | str, BeforeValidator(_bool_or_text)] = Field(
+        default=True,
+        description="Keep passage vectors for the next run: true, false, or the folder for them.",
+    )
+
+
+class RetrieveSettings(Table):
+    """The first stage."""
+
+    use: str = Field(default="bm25", description="Retriever: bm25, dense, hybrid, http, python, …")
+    top_k: int = Field(default=20, ge=1, description="How many chunks are asked for.")
+
+
+class RerankSettings(Table):
+    """The second stage."""
+
+    use: str = Field(
+        default="embedding",
+        description="Reranker: embedding, http, python, …; none switches the stage off.",
+    )
+    top_n: int = Field(
+        default=5,
+        ge=1,
+        description="How many chunks the generator gets. A mark only: all candidates stay in the "
+        "ranking.",
+    )
+    max_tokens: int = Field(
+        default=512, ge=16, description="Longest text that the reranker reads in one piece."
+    )
+    long: Literal["max_over_segments", "truncate"] = Field(
+        default="max_over_segments",
+        description="Longer candidates: scored by their best segment, or cut.",
+    )
+
+
+class ScoreSettings(Table):
+    """What is measured."""
+
+    metrics: MetricNames = Field(
+        default=DEFAULT_METRICS, description="Metric names, for example nDCG@10 or P(rel=2)@5."
+    )
+    overlap: float = Field(
+        default=0.5,
+        gt=0.0,
+        le=1.0,
+        description="Share of a gold span that a chunk must cover to match it.",
+    )
+    missing: Literal["zero", "skip"] = Field(
+        default="zero",
+        description="A judged query without a ranking scores 0, or is left out as trec_eval does.",
+    )
+
+
+class ReportSettings(Table):
+    """The page."""
+
+    language: Literal["zh", "en"] = Field(default="zh", description="Language of the report.")
+    worst: int = Field(default=20, ge=0, description="How many of the worst queries are shown.")
+
+
+class RunSettings(Table):
+    """How the job runs and what it keeps."""
+
+    name: str | None = Field(default=None, description="A name for the run, shown in lists.")
+    retries: int = Field(
+        default=3, ge=0, description="Further attempts after a time-out, a 429 or a 5xx."
+    )
+    timeout_s: float | None = Field(
+        default=None,
+        gt=0.0,
+        description="Seconds that one call may take; each implementation has its own default.",
+    )
+    max_failed: Share = Field(
+        default=0.05, description="Share of failed queries above which the run is given up."
+    )
+    out: str | None = Field(
+        default=None,
+        description="Parent of the run folders, relative to the configuration file. Without it: "
+        "runs in the current folder.",
+    )
+    store_text: bool = Field(
+        default=True, description="Keep the text of retrieved chunks in the run folder."
+    )
+    bad_rows: Share = Field(
+        default=0.01, description="Share of unreadable rows above which the run is given up."
+    )
+
+
+class Settings(Table):
+    """The whole configuration of ``ragnostic eval``."""
+
+    dataset: DatasetSettings = Field(description="The evaluation set and the corpus.")
+    chunk: ChunkSettings = Field(default=ChunkSettings(), description="Cutting documents.")
+    embed: EmbedSettings = Field(default=EmbedSettings(), description="The embedder.")
+    retrieve: RetrieveSettings = Field(default=RetrieveSettings(), description="The retriever.")
+    rerank: RerankSettings = Field(default=RerankSettings(), description="The reranker.")
+    score: ScoreSettings = Field(default=ScoreSettings(), description="The metrics.")
+    report: ReportSettings = Field(default=ReportSettings(), description="The report.")
+    run: RunSettings = Field(default=RunSettings(), description="The job itself.")
+
+
+TABLES: dict[str, type[Table]] = {
+    "dataset": DatasetSettings,
+    "chunk": ChunkSettings,
+    "embed": EmbedSettings,
+    "retrieve": RetrieveSettings,
+    "rerank": RerankSettings,
+    "score": ScoreSettings,
+    "report": ReportSettings,
+    "run": RunSettings,
+}

@@ -1,0 +1,1 @@
+"""Documents, chunkers, chunk ids, and checks of them."""

@@ -1,0 +1,122 @@
+"""Everything that can go wrong, as one tree.
+
+::
+
+    RagnosticError                 message + hint; never shown with a traceback
+    ├── UsageError                 wrong arguments or configuration         exit 2
+    │   └── ConfigError            a list of faults, each with file:line    exit 2
+    ├── DataError (ValueError)     what cannot be scored or read            exit 3
+    └── RetrievalError             a retriever, reranker or model failed    exit 4
+
+A :class:`Fault` is not an exception: it is a finding about the data, kept beside the result
+(DESIGN section 5, promise 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+EXIT_OK = 0
+EXIT_GATE = 1
+EXIT_USAGE = 2
+EXIT_DATA = 3
+EXIT_RETRIEVAL = 4
+EXIT_INCONCLUSIVE = 5
+EXIT_INTERRUPTED = 130
+
+
+class RagnosticError(Exception):
+    """Base of all errors meant for people: ``str(error)`` is the message and then the hint.
+
+    >>> print(RagnosticError("no such file: a.tsv", hint="paths are relative to eval.toml"))
+    no such file: a.tsv
+        hint: paths are relative to eval.toml
+    """
+
+    exit_code: ClassVar[int] = EXIT_USAGE
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n    hint: {self.hint}" if self.hint else self.message
+
+
+class UsageError(RagnosticError):
+    """Arguments or settings that make no sense."""
+
+    exit_code = EXIT_USAGE
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFault:
+    """One fault of a configuration: where it stands, what is wrong, what to try."""
+
+    where: str
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        line = f"{self.where}: {self.message}"
+        return f"{line}\n    hint: {self.hint}" if self.hint else line
+
+
+class ConfigError(UsageError):
+    """All faults of a configuration at once.
+
+    >>> print(ConfigError([ConfigFault("eval.toml:3", "unknown key score.metric")]))
+    eval.toml:3: unknown key score.metric
+    1 fault; nothing was run.
+    """
+
+    def __init__(self, faults: Iterable[ConfigFault]) -> None:
+        self.faults = tuple(faults)
+        count = len(self.faults)
+        lines = [str(fault) for fault in self.faults]
+        lines.append(f"{count} fault{'' if count == 1 else 's'}; nothing was run.")
+        super().__init__("\n".join(lines))
+
+
+class DataError(RagnosticError, ValueError):
+    """Data that cannot be scored; names the file and line, or the query and the id."""
+
+    exit_code = EXIT_DATA
+
+
+class RetrievalError(RagnosticError):
+    """A retriever, a reranker or a model did not answer.
+
+    ``retryable`` says whether the same call may succeed later (time-out, 429, 5xx).
+    """
+
+    exit_code = EXIT_RETRIEVAL
+
+    def __init__(self, message: str, *, hint: str = "", retryable: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.retryable = retryable
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault in the data: kept, counted and shown, never silently repaired.
+
+    ``kind`` is a stable word (``duplicate_retrieved``), ``message`` one line for a person,
+    ``ids`` the query or chunk ids concerned, ``where`` a ``file:line`` when there is one, and
+    ``count`` how many rows it stands for.
+
+    >>> str(Fault("duplicate_gold", "gold id A is given twice", ids=("q1", "A"), where="q.txt:3"))
+    'q.txt:3: gold id A is given twice'
+    """
+
+    kind: str
+    message: str
+    ids: tuple[str, ...] = ()
+    where: str = ""
+    count: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}" if self.where else self.message

@@ -1,0 +1,1 @@
+"""Evaluation sets, qrels and runs: reading them, and what is wrong with them."""

@@ -1,0 +1,102 @@
+"""Reading qrels: TREC, BEIR TSV, CSV, JSON Lines, JSON and Parquet (INTERFACES, Files read)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ragnostic.corpus.strict_json import RowError
+from ragnostic.errors import DataError, Fault
+from ragnostic.evalset.formats import is_json_table, is_parquet, long_columns, read_json_table
+from ragnostic.evalset.grouping import judged_table
+from ragnostic.evalset.numbers import Grades, grade
+from ragnostic.evalset.rows import Columns, Row, quarantine, read_rows
+
+COLUMNS = Columns(value=("grade", "relevance", "score"), trec_width=4)
+
+
+@dataclass(frozen=True)
+class Qrels:
+    """Judgments: ``table`` has ``query_id`` and ``judged`` (records.JUDGED_TYPE), a row a query.
+
+    ``rows``: judgments read. ``bad``: rows set aside. ``faults``: what was found on the way.
+    """
+
+    table: pa.Table
+    rows: int
+    bad: int = 0
+    faults: tuple[Fault, ...] = field(default=())
+
+
+def load_qrels(path: str | Path, *, grades: Grades = "whole") -> Qrels:
+    """Qrels from a file of any known format.
+
+    Rows that cannot be read are set aside as faults with file and line. Raises DataError where
+    nothing usable is left.
+    """
+    path = Path(path)
+    faults: list[Fault] = []
+    if is_parquet(path):
+        return _from_parquet(path, grades, faults)
+    rows = _json_rows(path, faults) if is_json_table(path) else read_rows(path, COLUMNS, faults)
+    queries: list[str] = []
+    chunks: list[str | None] = []
+    numbers: list[float] = []
+    for line, query, chunk, value, _ in rows:
+        try:
+            numbers.append(grade(value, grades))
+        except RowError as error:
+            quarantine(path, line, f"{query}: {error}", faults)
+            continue
+        queries.append(query)
+        chunks.append(chunk)
+    return _built(
+        path, pa.array(queries, pa.string()), pa.array(chunks, pa.string()), numbers, faults
+    )
+
+
+def _from_parquet(path: Path, grades: Grades, faults: list[Fault]) -> Qrels:
+    """Columns as arrays; only rows whose grade is refused are looked at one by one."""
+    queries, chunks, values = long_columns(path, COLUMNS)
+    numbers = np.asarray(values.cast(pa.float64()).fill_null(float("nan")).to_numpy())
+    good = np.isfinite(numbers)
+    if grades == "whole":
+        good &= numbers == np.rint(numbers)
+    for row in np.flatnonzero(~good).tolist():
+        quarantine(path, row + 1, f"{queries[row]}: grade {values[row]} is refused", faults)
+    kept = pa.array(good)
+    return _built(path, queries.filter(kept), chunks.filter(kept), numbers[good], faults)
+
+
+def _json_rows(path: Path, faults: list[Fault]) -> Iterator[Row]:
+    for query, judged in read_json_table(path, faults).items():
+        pairs: Iterable[tuple[Any, Any]] = (
+            judged.items() if isinstance(judged, Mapping) else ((chunk, 1) for chunk in judged)
+        )
+        for chunk, value in pairs:
+            yield Row(1, query, chunk, value)
+
+
+def _built(
+    path: Path,
+    queries: pa.Array,
+    chunks: pa.Array,
+    numbers: Sequence[float] | npt.NDArray[np.float64],
+    faults: list[Fault],
+) -> Qrels:
+    bad = sum(fault.count for fault in faults if fault.kind in {"quarantined", "line_too_long"})
+    if not len(numbers):
+        first = f"; the first fault: {faults[0]}" if faults else ""
+        raise DataError(f"{path}: no usable judgment{first}", hint="see: qrels formats in the docs")
+    found = np.asarray(numbers, dtype=np.float64)
+    high = int((found > 3).sum())
+    if high:
+        faults.append(Fault("high_grade", f"{high} grades above 3", where=path.name, count=high))
+    table, more = judged_table(queries, chunks, found)
+    return Qrels(table, len(numbers), bad, (*faults, *more))

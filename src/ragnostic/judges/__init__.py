@@ -1,0 +1,1 @@
+"""Judges: records to judgments; gold labels are one of them."""

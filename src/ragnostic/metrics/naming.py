@@ -1,0 +1,168 @@
+"""Metric names: ``nDCG(gain=exp)@10`` parsed and printed (METRICS 1.1).
+
+``Metric.parse(str(m)) == m`` for every metric; aliases are printed canonically.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+from ragnostic.errors import UsageError
+from ragnostic.metrics.registry import Definition, lookup
+
+_SHAPE = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:\((.*)\))?\s*(?:@\s*(\d+))?\s*")
+_FIXED_ALIASES = {"top1": "Success@1"}
+MAX_CUTOFF = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric with its parameters: the column, the JSON key, the table head, the CLI word.
+
+    >>> str(Metric.parse("ndcg@10"))
+    'nDCG@10'
+    >>> str(Metric.parse("nDCG(gain=exp, judged_only=False)@10"))
+    'nDCG(gain=exp)@10'
+    >>> Metric.parse("top1") == Metric.parse("hit_rate@1")
+    True
+    """
+
+    name: str
+    cutoff: int | None = None
+    params: tuple[tuple[str, Any], ...] = ()
+    """The parameters that differ from their default, in the order of the definition."""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """A metric from its name; raises UsageError naming what is wrong with it."""
+        text = _FIXED_ALIASES.get(text.strip().lower(), text)
+        shape = _SHAPE.fullmatch(text)
+        if shape is None:
+            raise UsageError(
+                f"{text!r} is not a metric name", hint="write it like nDCG(gain=exp)@10"
+            )
+        definition = _definition(shape[1])
+        cutoff = None if shape[3] is None else int(shape[3])
+        _check_cutoff(text, definition, cutoff)
+        given = dict(_pairs(text, definition, shape[2]))
+        ordered = [(key, given[key]) for key in definition.params if key in given]
+        return cls(
+            definition.name,
+            cutoff,
+            tuple((key, value) for key, value in ordered if value != definition.default(key)),
+        )
+
+    def __str__(self) -> str:
+        return self._spelled(self.name)
+
+    def _spelled(self, name: str) -> str:
+        inside = ",".join(f"{key}={value}" for key, value in self.params)
+        params = f"({inside})" if inside else ""
+        return f"{name}{params}" if self.cutoff is None else f"{name}{params}@{self.cutoff}"
+
+    @property
+    def definition(self) -> Definition:
+        """The registered definition."""
+        return lookup()[self.name.lower()]
+
+    @property
+    def label(self) -> str:
+        """How the mean is shown: MRR for RR, MAP for AP, else the name itself.
+
+        >>> Metric.parse("RR@5").label
+        'MRR@5'
+        """
+        return self._spelled(self.definition.mean_name or self.name)
+
+    @property
+    def graded(self) -> bool:
+        """Scored against relevance judgments, so Judged@k belongs beside it."""
+        return self.definition.graded
+
+    def param(self, key: str) -> Any:
+        """Value of a parameter, given or default."""
+        return dict(self.params).get(key, self.definition.default(key))
+
+
+def parse_list(text: str) -> list[Metric]:
+    """Metrics from a comma-separated list; commas inside parentheses belong to the name.
+
+    >>> [str(m) for m in parse_list("nDCG(gain=exp,facet=basis)@10, AP,rr@5")]
+    ['nDCG(gain=exp,facet=basis)@10', 'AP', 'RR@5']
+    """
+    parts = [part for part in re.split(r",(?![^()]*\))", text) if part.strip()]
+    if not parts:
+        raise UsageError("no metric is named", hint='for example: --metrics "nDCG@10,RR@5"')
+    metrics = list(dict.fromkeys(Metric.parse(part) for part in parts))
+    for metric in metrics:
+        if metric.definition.curve:
+            raise UsageError(f"{metric} is a curve, drawn in every report; it has no one mean")
+    return metrics
+
+
+def _definition(name: str) -> Definition:
+    known = lookup()
+    found = known.get(name.lower())
+    if found is None:
+        close = difflib.get_close_matches(name.lower(), known, n=1)
+        hint = f"did you mean {known[close[0]].name}?" if close else "see: ragnostic metrics"
+        raise UsageError(f"unknown metric {name!r}", hint=hint)
+    return found
+
+
+def _check_cutoff(text: str, definition: Definition, cutoff: int | None) -> None:
+    if definition.cutoff == "required" and cutoff is None:
+        raise UsageError(f"{text!r} needs a cutoff", hint=f"for example {definition.name}@5")
+    if definition.cutoff == "none" and cutoff is not None:
+        raise UsageError(f"{definition.name} takes no cutoff", hint=f"write {definition.name}")
+    if cutoff is not None and not 1 <= cutoff <= MAX_CUTOFF:
+        raise UsageError(f"{text!r}: the cutoff must be between 1 and {MAX_CUTOFF}")
+
+
+def _pairs(text: str, definition: Definition, inside: str | None) -> Iterator[tuple[str, Any]]:
+    seen: set[str] = set()
+    for part in (inside or "").split(","):
+        if not part.strip():
+            continue
+        key, equals, value = (word.strip() for word in part.partition("="))
+        if not equals or key not in definition.params:
+            known = ", ".join(definition.params) or "none"
+            raise UsageError(
+                f"{text!r}: {definition.name} has no parameter {key!r}; it has: {known}"
+            )
+        if key in seen:
+            raise UsageError(f"{text!r}: parameter {key!r} is given twice")
+        seen.add(key)
+        yield key, _value(text, definition.params[key], key, value)
+
+
+def _value(text: str, allowed: Any, key: str, value: str) -> Any:
+    word = value.strip("'\"")
+    if isinstance(allowed, tuple):
+        if word not in allowed:
+            raise UsageError(f"{text!r}: {key} must be one of {', '.join(allowed)}")
+        return word
+    if isinstance(allowed, bool):
+        if word.lower() not in {"true", "false"}:
+            raise UsageError(f"{text!r}: {key} must be True or False")
+        return word.lower() == "true"
+    if isinstance(allowed, int | float):
+        return _number(text, key, word, whole=isinstance(allowed, int) and key != "rel")
+    if not re.fullmatch(r"[\w .-]+", word):
+        raise UsageError(f"{text!r}: {key} must be one word")
+    return word
+
+
+def _number(text: str, key: str, word: str, *, whole: bool) -> int | float:
+    try:
+        number = float(word)
+    except ValueError:
+        number = float("nan")
+    if not 0 < number < 1e9 or (whole and not number.is_integer()):
+        kind = "whole number" if whole else "number"
+        raise UsageError(f"{text!r}: {key} must be a {kind} above 0")
+    return int(number) if number.is_integer() else number

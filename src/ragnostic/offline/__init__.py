@@ -1,0 +1,1 @@
+"""The offline job: an evaluation set in, a run folder out."""

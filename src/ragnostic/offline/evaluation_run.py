@@ -1,0 +1,153 @@
+"""One evaluation from configuration to run: load, run the stages, judge, score, summarise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ragnostic.config import Configuration
+from ragnostic.errors import DataError, Fault
+from ragnostic.judges.gold import GoldJudge
+from ragnostic.metrics import Metric
+from ragnostic.offline.chunks_table import chunks_table
+from ragnostic.offline.gold_tokens import chunk_tokens, gold_tokens
+from ragnostic.offline.implementations import Workshop
+from ragnostic.offline.inputs import Inputs, load_inputs
+from ragnostic.offline.pipeline import Durations, PipelineResult, run_pipeline, timed
+from ragnostic.offline.provenance import git_state, versions
+from ragnostic.offline.records_table import Judgments, records_table
+from ragnostic.offline.run_folder import RUN_SCHEMA, run_name
+from ragnostic.offline.summary import fault_row, score_run
+from ragnostic.ports import Progress, no_progress
+from ragnostic.report.run import RunData
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What one evaluation is told beside its configuration."""
+
+    progress: Progress = no_progress
+    fresh: bool = False
+    now: Callable[[], datetime] = field(default=_now)
+
+
+def evaluate(configuration: Configuration, job: Job | None = None) -> RunData:
+    """Run an evaluation; ``meta["run"]`` is the name that its folder should have.
+
+    Nothing is written. Raises DataError for data that cannot be scored, RetrievalError when too
+    many queries fail.
+    """
+    job = job or Job()
+    created = job.now()
+    durations: Durations = {}
+    metrics = unique_metrics(configuration.settings.score.metrics)
+    with timed(durations, "load"):
+        inputs = load_inputs(configuration, job.progress)
+    workshop = Workshop(configuration, inputs.chunks, job.progress, fresh=job.fresh)
+    result = run_pipeline(inputs, workshop, durations)
+    with timed(durations, "judge"):
+        judge, judgments = _judged(configuration, inputs, result)
+    records = records_table(inputs.queries, result.stages, judgments, judge.name)
+    chunks = chunks_table(
+        result.stages,
+        judgments,
+        {chunk.id: chunk for chunk in inputs.chunks},
+        store_text=configuration.settings.run.store_text,
+    )
+    with timed(durations, "score"):
+        scores = score_run(
+            records,
+            metrics,
+            missing=configuration.settings.score.missing,
+            tokens=chunk_tokens(chunks, gold_tokens(inputs, judgments, metrics)),
+            dangling=judge.dangling,
+        )
+    _check_scorable(scores.table, len(inputs.queries), judge.faults)
+    faults = (*inputs.faults, *result.faults, *judge.faults)
+    settings = _settings(configuration, metrics)
+    meta = {
+        "schema": RUN_SCHEMA,
+        "name": configuration.settings.run.name,
+        "settings": settings,
+        "data": inputs.fingerprints(),
+        "judge": {
+            "name": judge.name,
+            "parameters": {"overlap": configuration.settings.score.overlap},
+        },
+        "stages": scores.stages,
+        "rerank": result.rerank,
+        "warnings": [fault_row(fault) for fault in faults],
+        "durations": durations,
+        **_origin(configuration, created, settings),
+    }
+    return RunData(meta, records, chunks, scores.table)
+
+
+def unique_metrics(names: Iterable[str]) -> list[Metric]:
+    """The metrics by name, each once, in order.
+
+    >>> [str(metric) for metric in unique_metrics(["mrr@5", "RR@5", "R@5"])]
+    ['RR@5', 'R@5']
+    """
+    return list(dict.fromkeys(Metric.parse(name) for name in names))
+
+
+def _judged(
+    configuration: Configuration, inputs: Inputs, result: PipelineResult
+) -> tuple[GoldJudge, Judgments]:
+    overlap = configuration.settings.score.overlap
+    corpus = inputs.corpus
+    judge = GoldJudge.build(
+        inputs.queries,
+        corpus.chunks if corpus else None,
+        corpus.documents if corpus else None,
+        overlap=overlap,
+    )
+    judgments = [
+        judge.judge(query, _hits_of(result, index)) for index, query in enumerate(inputs.queries)
+    ]
+    return judge, judgments
+
+
+def _hits_of(result: PipelineResult, index: int) -> dict[str, Any]:
+    found = {name: rankings[index] for name, rankings in result.stages.items()}
+    return {name: hits for name, hits in found.items() if hits is not None}
+
+
+def _check_scorable(scores: pa.Table, queries: int, faults: Sequence[Fault]) -> None:
+    """Raise DataError where no query can have a value: every mean would be empty."""
+    if set(pc.unique(scores["status"]).to_pylist()) & {"ok", "missing", "failed"}:
+        return
+    first = "".join(f"\n    {fault}" for fault in faults[:3])
+    raise DataError(
+        f"nothing can be scored: none of the {queries} queries has relevant gold{first}",
+        hint="give each query gold ids, or a document id with a quote",
+    )
+
+
+def _settings(configuration: Configuration, metrics: Sequence[Metric]) -> dict[str, Any]:
+    """The settings as resolved, metrics by their canonical names."""
+    tables = configuration.as_json()
+    score = {**tables["score"], "metrics": [str(metric) for metric in metrics]}
+    return {**tables, "score": score}
+
+
+def _origin(
+    configuration: Configuration, created: datetime, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    git = git_state(configuration.base_dir)
+    return {
+        "run": run_name(created, git.commit, settings),
+        "created": created.isoformat(timespec="seconds"),
+        "versions": versions(),
+        "git": {"commit": git.commit, "dirty": git.dirty},
+    }

@@ -1,0 +1,105 @@
+"""A page in a few lines of Markdown, for CI summaries and chat."""
+
+from __future__ import annotations
+
+import re
+
+from ragnostic.report.catalogue import Language, catalogue
+from ragnostic.report.labels import canonical, fault_label, metric_label, place_label
+from ragnostic.report.numbers import decimal, percent, signed
+from ragnostic.report.page import MetricRow, Page, Tile
+from ragnostic.report.visible import excerpt, visible
+from ragnostic.report.words import caveats, first_look, gain_sentence, headline, stage_label
+
+WORST = 5
+
+_MARKS = re.compile(r"([\\`*\[\]<>#|~&]|(?<!\w)[@_]|_(?!\w))")
+
+
+def render_markdown(page: Page, *, language: Language = "en") -> str:
+    """Verdict, a table of metrics by stage, where gold was lost, and the five worst queries."""
+    words = catalogue(language)
+    title = page.header.name or page.header.run
+    head = f"{words.gettext('Retrieval check-up')} {escaped(title)}".strip()
+    verdict = " ".join(
+        sentence
+        for sentence in (headline(page, words), gain_sentence(page, words), first_look(page, words))
+        if sentence
+    )
+    blocks = [
+        f"## {head}",
+        escaped(verdict),
+        "\n".join(f"> {escaped(sentence)}" for sentence in caveats(page, words)),
+        _metrics(page, language),
+        _losses(page, language),
+        _worst(page, language),
+        _faults(page, language),
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def escaped(text: str) -> str:
+    r"""Text from data that stays text in Markdown.
+
+    >>> escaped("a|b <i> `x`")
+    'a\\|b \\<i\\> \\`x\\`'
+    """
+    return _MARKS.sub(r"\\\1", visible(text))
+
+
+def _metrics(page: Page, language: Language) -> str:
+    if not page.metrics:
+        return ""
+    words = catalogue(language)
+    stages = [escaped(stage_label(stage, words)) for stage in page.header.stages]
+    gain = [words.gettext("Gain")] if len(stages) > 1 else []
+    head = [words.gettext("Metric"), *stages, *gain, "n", words.gettext("95% interval")]
+    lines = [_line(head), _line(["---", *("--:" for _ in head[1:])])]
+    lines += [_line(_metric_cells(row, language)) for row in page.metrics]
+    return "\n".join(lines)
+
+
+def _metric_cells(row: MetricRow, language: Language) -> list[str]:
+    label = f"{metric_label(row.metric, catalogue(language))} {escaped(canonical(row.metric))}"
+    gain = [] if len(row.tiles) < 2 else [signed(row.gain.difference if row.gain else None)]
+    means = [decimal(mean) for mean in row.means]
+    return [label, *means, *gain, str(row.final.n), _interval(row.final)]
+
+
+def _interval(tile: Tile) -> str:
+    if tile.low is None or tile.high is None:
+        return "–"
+    return f"{decimal(tile.low)} … {decimal(tile.high)}"
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _losses(page: Page, language: Language) -> str:
+    words = catalogue(language)
+    total = sum(number for _, number in page.losses.items)
+    return "\n".join(
+        f"- {place_label(place, words)}: {number} ({percent(number, total)})"
+        for place, number in page.losses.items
+    )
+
+
+def _worst(page: Page, language: Language) -> str:
+    cases = page.worst.cases[:WORST]
+    if not cases:
+        return ""
+    words = catalogue(language)
+    lines = [f"**{words.gettext('Worst queries')}**", ""]
+    for case in cases:
+        name, value = case.values[0]
+        query = f" {escaped(excerpt(case.query, 80))}" if case.query else ""
+        lines.append(f"1. {escaped(case.query_id)}{query} ({escaped(name)} {decimal(value)})")
+    return "\n".join(lines)
+
+
+def _faults(page: Page, language: Language) -> str:
+    words = catalogue(language)
+    return "\n".join(
+        f"- {escaped(fault_label(group.kind, words))}: {group.count}" for group in page.faults
+    )

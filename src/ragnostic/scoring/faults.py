@@ -1,0 +1,73 @@
+"""Data faults of rankings: counted, named, never silently repaired (METRICS 1.2, 1.3, 1.6)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ragnostic.errors import Fault
+from ragnostic.scoring.rankings import Rankings
+
+NAMED = 20
+"""Examples that a message names; the count is always exact."""
+
+_TEXTS = {
+    "duplicate_retrieved": "chunk id came back twice in one ranking (kept at its first place)",
+    "null_retrieved_id": "null id among the results (keeps its rank as unjudged)",
+    "empty_retrieved_id": "empty id among the results (keeps its rank as unjudged)",
+    "more_results_than_top_k": "more results than top_k asked for (cut at top_k)",
+}
+
+
+def ranking_faults(
+    batch: pa.RecordBatch, stage: str, top_k: npt.NDArray[np.float64], ranked: Rankings
+) -> list[Fault]:
+    """One fault a query and kind, with the ids concerned."""
+    column = batch[stage]
+    lists = column.flatten()[column.type.get_field_index("ids")]
+    found = [
+        (row, "duplicate_retrieved", f"id {ranked.strings.bytes_at(position).decode()}")
+        for row, position in ranked.duplicates
+    ]
+    if ranked.strings.missing.any():
+        absent = ranked.inside & ranked.strings.missing[ranked.positions]
+        for row in np.flatnonzero(absent.any(axis=1)).tolist():
+            ids = lists[row].as_py()[: int(ranked.lengths[row])]
+            found += [(row, "null_retrieved_id", f"rank {r}") for r, i in _ranks(ids) if i is None]
+            found += [(row, "empty_retrieved_id", f"rank {r}") for r, i in _ranks(ids) if i == ""]
+    lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    for row in np.flatnonzero(lengths > top_k).tolist():
+        detail = f"{lengths[row]} results for top_k {int(top_k[row])}"
+        found.append((row, "more_results_than_top_k", detail))
+    queries = batch["query_id"]
+    return [Fault(kind, detail, ids=(str(queries[row]),)) for row, kind, detail in found]
+
+
+def _ranks(ids: list[str | None]) -> Iterable[tuple[int, str | None]]:
+    return enumerate(ids, start=1)
+
+
+def merged(faults: Iterable[Fault], stage: str = "") -> list[Fault]:
+    """Faults of one kind as one, with the exact count and the first examples named.
+
+    >>> twice = [Fault("duplicate_retrieved", "id A", ids=(q,)) for q in ("q1", "q2")]
+    >>> print(merged(twice)[0].message)  # doctest: +ELLIPSIS
+    2 × chunk id came back twice in one ranking (kept at its first place): q1 (id A), q2 (id A)
+    """
+    groups: dict[str, list[Fault]] = defaultdict(list)
+    for fault in faults:
+        groups[fault.kind].append(fault)
+    return [_merged(kind, group, stage) for kind, group in groups.items()]
+
+
+def _merged(kind: str, group: list[Fault], stage: str) -> Fault:
+    count = sum(fault.count for fault in group)
+    named = ", ".join(f"{fault.ids[0]} ({fault.message})" for fault in group[:NAMED])
+    more = f" and {len(group) - NAMED} more" if len(group) > NAMED else ""
+    prefix = f"{stage}: " if stage else ""
+    ids = tuple(dict.fromkeys(fault.ids[0] for fault in group))
+    return Fault(kind, f"{prefix}{count} × {_TEXTS[kind]}: {named}{more}", ids=ids, count=count)

@@ -1,0 +1,72 @@
+"""Records and chunks as Arrow tables."""
+
+from __future__ import annotations
+
+import math
+
+from ragnostic.offline.chunks_table import chunks_table, with_doc_ids
+from ragnostic.offline.records_table import records_table
+from ragnostic.records import Chunk, EvalQuery, Hits
+
+_CHUNKS = {
+    name: Chunk(name, f"doc-{name}", 0, 4, 2, f"text {name}", context="Title") for name in "abc"
+}
+
+
+def test_a_record_holds_query_stages_and_judgments():
+    """Absent stages are null, failures keep their reason, latencies are added up."""
+    queries = [
+        EvalQuery("q1", "年假几天", group="g", category="hr", frequency=3, source="human"),
+        EvalQuery("q2", "how many days", answerable=False, language="fr"),
+    ]
+    stages = {
+        "retrieve": [
+            Hits(("a", None), scores=(1.0, math.nan), top_k=2, took_ms=1.5),
+            Hits(top_k=2, status="failed", error="timed out"),
+        ],
+        "rerank": [Hits(("a",), took_ms=2.0, truncated=(True,)), None],
+    }
+    judged = {"ids": ["a"], "grades": [1.0], "weights": [1.0], "items": [0], "facets": [None]}
+    first, second = records_table(queries, stages, [judged, None], "gold").to_pylist()
+    assert first["record_id"] == first["query_id"] == "q1"
+    assert (first["language"], second["language"]) == ("zh", "fr")
+    assert (first["latency_ms"], second["latency_ms"]) == (3.5, None)
+    assert (first["outcome"], second["outcome"]) == ("ok", "failed")
+    assert (first["judge"], second["judge"]) == ("gold", None)
+    assert first["retrieve"]["scores"] == [1.0, None]
+    assert first["retrieve"]["ids"] == ["a", None]
+    assert first["rerank"]["truncated"] == [True]
+    assert second["rerank"] is None
+    assert second["retrieve"]["error"] == "timed out"
+    assert second["answerable"] is False
+    assert (first["group"], first["frequency"], first["category"]) == ("g", 3, "hr")
+
+
+def test_chunks_are_those_that_occur_in_rankings_or_judgments():
+    """Sorted by id; what a service showed stands in where the corpus does not have it."""
+    stages = {
+        "retrieve": [
+            Hits(
+                ("c", "x", None, "y"),
+                doc_ids=("?", "X", None, None),
+                texts=("", "shown", "z", None),
+            )
+        ],
+        "rerank": [None],
+    }
+    table = chunks_table(stages, [{"ids": ["a", None, "gone"]}, None], _CHUNKS, store_text=True)
+    assert [(row["id"], row["doc_id"], row["text"]) for row in table.to_pylist()] == [
+        ("a", "doc-a", "text a"),
+        ("c", "doc-c", "text c"),
+        ("x", "X", "shown"),
+    ]
+    bare = chunks_table(stages, [None], _CHUNKS, store_text=False)
+    assert bare["text"].null_count == len(bare) == 2
+    assert bare["tokens"].to_pylist() == [2, 2]
+
+
+def test_document_ids_are_filled_in_where_the_retriever_gave_none():
+    """And only there."""
+    stages = {"s": [Hits(("a", "?")), Hits(("a",), doc_ids=("own",)), Hits(("?",)), None]}
+    found = with_doc_ids(stages, _CHUNKS)["s"]
+    assert [hits and hits.doc_ids for hits in found] == [("doc-a", None), ("own",), None, None]
