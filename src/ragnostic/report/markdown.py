@@ -53,7 +53,7 @@ def _metrics(page: Page, language: Language) -> str:
     words = catalogue(language)
     stages = [escaped(stage_label(stage, words)) for stage in page.header.stages]
     gain = [words.gettext("Gain")] if len(stages) > 1 else []
-    head = [words.gettext("Metric"), *stages, *gain, "n", words.gettext("95% interval")]
+    head = [words.gettext("Metric"), *stages, *gain, "n", words.gettext("95% CI")]
     lines = [_line(head), _line(["---", *("--:" for _ in head[1:])])]
     lines += [_line(_metric_cells(row, language)) for row in page.metrics]
     return "\n".join(lines)

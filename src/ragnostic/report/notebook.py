@@ -67,7 +67,7 @@ def summary_html(summaries: Mapping[str, SummaryLike]) -> str:
     head = "".join(
         f'<th scope="col" style="{_NAME if at == 0 else _CELL}">{title}</th>'
         for at, title in enumerate(
-            ("metric", "mean", "95% interval", "n", "missing", "unscored", "failed")
+            ("metric", "mean", "95% CI", "n", "missing", "unscored", "failed")
         )
     )
     table = f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
@@ -104,7 +104,7 @@ def _chart(summaries: Mapping[str, SummaryLike]) -> str:
     drawn = render_chart(
         interval_chart(rows),
         key="ragnostic",
-        title="Means with 95% intervals",
+        title="Means with 95% CIs",
         summary="; ".join(f"{name}: {decimal(summary.mean)}" for name, summary in known.items()),
     )
     return f'<div style="flex:0 1 440px">{drawn}</div>'

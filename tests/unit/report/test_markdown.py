@@ -26,5 +26,5 @@ def test_one_stage_has_no_column_for_a_gain(make_run):
     """The table has as many cells as its head."""
     run = make_run([{"id": "q"}], scores=[("q", "retrieve", "P@5", 0.5)])
     rows = [line for line in render_markdown(build_page(run)).splitlines() if line[:1] == "|"]
-    assert rows[0] == "| Metric | Retrieval | n | 95% interval |"
+    assert rows[0] == "| Metric | Retrieval | n | 95% CI |"
     assert len({line.count("|") for line in rows}) == 1

@@ -1,0 +1,5 @@
+"""``python -m ragnostic``."""
+
+from ragnostic.cli import main
+
+main()
