@@ -53,7 +53,16 @@ def evaluate(dataset: Path, system: str, cache: Path, queries: int | None) -> di
                 metrics=json.dumps(METRICS),
             )
         )
-        command = [sys.executable, "-m", "ragnostic", "eval", str(config), "--out", folder, "--json"]
+        command = [
+            sys.executable,
+            "-m",
+            "ragnostic",
+            "eval",
+            str(config),
+            "--out",
+            folder,
+            "--json",
+        ]
         start = time.perf_counter()
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
         seconds = time.perf_counter() - start

@@ -71,18 +71,14 @@ def make(folder: Path, queries: int, seed: int = 7) -> None:
                             JUDGED_TYPE,
                             size,
                             ids=pa.ListArray.from_arrays(gold_bounds, gold),
-                            grades=pa.ListArray.from_arrays(
-                                gold_bounds, grade.cast(pa.float32())
-                            ),
+                            grades=pa.ListArray.from_arrays(gold_bounds, grade.cast(pa.float32())),
                         ),
                     },
                     schema=record_schema,
                 )
             )
             rows = np.repeat(np.arange(size), DEPTH)
-            run.write_table(
-                pa.table([names.take(rows), hits, flat_scores], schema=run_schema)
-            )
+            run.write_table(pa.table([names.take(rows), hits, flat_scores], schema=run_schema))
             rows = np.repeat(np.arange(size), counts)
             qrels.write_table(pa.table([names.take(rows), gold, grade], schema=qrels_schema))
 

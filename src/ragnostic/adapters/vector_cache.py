@@ -1,4 +1,4 @@
-"""Vectors kept between runs: a text is embedded once a model, role and content.
+"""Vectors kept between runs: a passage is embedded once a model, prefix and content.
 
 Only hashes and vectors are stored, never text.
 """
@@ -58,7 +58,12 @@ class CachedEmbedder:
         self._store = None if path is None else _Store(path, self.faults)
 
     def embed(self, texts: Sequence[str], role: Role, progress: Progress = no_progress) -> Vectors:
-        """As the wrapped embedder; ``progress`` counts the texts that were not in the cache."""
+        """As the wrapped embedder; ``progress`` counts the texts that were not in the cache.
+
+        Queries are always embedded: their time is part of a retrieval's ``took_ms``.
+        """
+        if role == "query":
+            return self._embedder.embed(texts, role, progress)
         keys = [self._key(text, role) for text in texts]
         unique = dict(zip(keys, texts, strict=True))
         found = self._look_up(list(unique))

@@ -1,4 +1,4 @@
-"""``ragnostic report``: one HTML page from a run."""
+"""``ragnostic report``: one HTML page from a run, or from files without any run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from ragnostic.cli.console import print_warnings
+from ragnostic.cli.run_table import warning_lines
 from ragnostic.errors import UsageError
+from ragnostic.offline.judged_files import run_from_qrels, run_from_records
 from ragnostic.offline.run_folder import REPORT, find_run, read_run
 from ragnostic.report import render_run
 
@@ -37,16 +40,26 @@ def report(
     runs: Annotated[Path, typer.Option(help="Where run ids are looked for.")] = Path("runs"),
     lang: Annotated[Language | None, typer.Option(help="Language of the page.")] = None,
 ) -> None:
-    """Write the report of a run again, perhaps in the other language or to another place."""
-    if run is None or records or qrels or run_file or corpus:
-        raise UsageError("name a run", hint="ragnostic report RUN; see ragnostic runs list")
-    folder = find_run(runs, run)
-    found = read_run(folder)
+    """Write the report of a run again, or make one from files.
+
+    With --records, or --qrels and --run, a retriever is judged alone, without any pipeline.
+    """
+    if run is not None and not (records or qrels or run_file or corpus):
+        folder = find_run(runs, run)
+        found, target = read_run(folder), out or folder / REPORT
+    elif records is not None and not (run or qrels or run_file):
+        found, target = run_from_records(records, corpus), out or Path(REPORT)
+    elif qrels is not None and run_file is not None and not (run or records):
+        found, target = run_from_qrels(qrels, run_file, corpus), out or Path(REPORT)
+    else:
+        raise UsageError(
+            "name one thing to report on: RUN, or --records FILE, or --qrels FILE with --run FILE",
+            hint="--corpus goes with files only; see ragnostic report --help",
+        )
     settings = found.meta.get("settings", {}).get("report", {})
     language: Any = lang.value if lang else settings.get("language", "zh")
-    page = render_run(found, language=language, worst=settings.get("worst", 20))
-    target = out or folder / REPORT
-    write_page(target, page)
+    print_warnings(warning_lines(found))
+    write_page(target, render_run(found, language=language, worst=settings.get("worst", 20)))
     typer.echo(f"report: {target}")
 
 

@@ -40,7 +40,7 @@ def load_beir(folder: Path, split: str, faults: list[Fault]) -> list[EvalQuery]:
             f"{folder} has no qrels/{split}.tsv",
             hint=f"splits that exist: {', '.join(names) or 'none'}",
         )
-    texts = _texts(queries_path, faults)
+    texts = query_texts(queries_path, faults)
     queries: list[EvalQuery] = []
     for query_id, (where, gold) in _judged(qrels_path, faults).items():
         if query_id not in texts:
@@ -56,7 +56,8 @@ def load_beir(folder: Path, split: str, faults: list[Fault]) -> list[EvalQuery]:
     return queries
 
 
-def _texts(path: Path, faults: list[Fault]) -> dict[str, str]:
+def query_texts(path: Path, faults: list[Fault]) -> dict[str, str]:
+    """Query id → text of a queries.jsonl; bad lines are left out with a Fault."""
     texts: dict[str, str] = {}
     first_line: dict[str, int] = {}
     remarks = Remarks()

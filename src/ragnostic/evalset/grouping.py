@@ -86,10 +86,12 @@ def rank_order(
     ([1, 0], 1)
     """
     order = np.arange(len(codes))
-    below = (np.diff(codes) < 0) | ((np.diff(codes) == 0) & (np.diff(scores) > 0))
-    if below.any():
+    step = np.diff(codes)
+    # Compared, not subtracted: infinite scores have no difference.
+    if ((step < 0) | ((step == 0) & (scores[1:] > scores[:-1]))).any():
         order = np.lexsort((-scores, codes))
-    same = (np.diff(codes[order]) == 0) & (np.diff(scores[order]) == 0)
+    ordered = scores[order]
+    same = (np.diff(codes[order]) == 0) & (ordered[1:] == ordered[:-1])
     ties = int(same.sum())
     if ties:
         tied = np.zeros(len(order), dtype=np.bool_)
@@ -123,9 +125,10 @@ def rank_batch(
     >>> batch["retrieve"][0]["ids"].as_py(), ties
     (['b', 'a'], 0)
     """
-    compared = (
-        scores.astype(np.float32).astype(np.float64) if score_precision == "float32" else scores
-    )
+    compared = scores
+    if score_precision == "float32":
+        with np.errstate(over="ignore"):  # beyond float32 is infinite there, too
+            compared = scores.astype(np.float32).astype(np.float64)
     compared = -compared if score_order == "distance" else compared
     queries = Queries.of(query_ids)
     order, ties = rank_order(queries.codes, chunk_ids, compared)
@@ -145,8 +148,8 @@ def rank_faults(
     queries = Queries.of(query_ids)
     order = np.lexsort((ranks, queries.codes))
     better = scores[order] if score_order == "similarity" else -scores[order]
-    codes = queries.codes[order]
-    wrong = (np.diff(codes) == 0) & (np.diff(better) > 0) & (np.diff(ranks[order]) > 0)
+    codes, places = queries.codes[order], ranks[order]
+    wrong = (np.diff(codes) == 0) & (better[1:] > better[:-1]) & (places[1:] > places[:-1])
     names = queries.ids.take(np.unique(codes[1:][wrong])).to_pylist()
     if not names:
         return []

@@ -28,12 +28,16 @@ def ndcg(gains: Gains, *, k: int | None = None, gain: str = "linear") -> Columns
     >>> ndcg(gains([[3, 1, 2]]), k=3, gain="exp").value.round(4).tolist()
     [0.9721]
     """
-    return Columns(divide(_dcg(gains.items, k, gain), _dcg(gains.ideal, k, gain)))
+    if gain == "exp":
+        best = np.maximum(gains.ideal.max(axis=1, initial=0), 0).astype(np.float64)[:, None]
+        return Columns(divide(_dcg(gains.items, k, best), _dcg(gains.ideal, k, best)))
+    return Columns(divide(_dcg(gains.items, k), _dcg(gains.ideal, k)))
 
 
-def _dcg(grades: Array, k: int | None, gain: str) -> Floats:
-    top = np.maximum(grades if k is None else grades[:, :k], 0).astype(np.float64)
-    worth = np.exp2(top) - 1 if gain == "exp" else top
+def _dcg(grades: Array, k: int | None, best: Floats | None = None) -> Floats:
+    worth = np.maximum(grades if k is None else grades[:, :k], 0).astype(np.float64)
+    if best is not None:  # 2^g - 1, divided by 2^best so that no grade is too large
+        worth = np.exp2(worth - best) - np.exp2(-best)
     # Summing rank by rank keeps the same floating-point order for every depth, block and engine.
     total = np.zeros(len(worth))
     for rank in range(worth.shape[1]):

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
 from ragnostic.errors import UsageError
 from ragnostic.metrics.registry import Definition, lookup
 
-_SHAPE = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:\((.*)\))?\s*(?:@\s*(\d+))?\s*")
+_SHAPE = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:\((.*)\))?\s*(?:@\s*(\d{1,18}))?\s*")
 _FIXED_ALIASES = {"top1": "Success@1"}
 MAX_CUTOFF = 100_000
 
@@ -95,13 +95,18 @@ def parse_list(text: str) -> list[Metric]:
     ['nDCG(gain=exp,facet=basis)@10', 'AP', 'RR@5']
     """
     parts = [part for part in re.split(r",(?![^()]*\))", text) if part.strip()]
-    if not parts:
+    return distinct(Metric.parse(part) for part in parts)
+
+
+def distinct(metrics: Iterable[Metric]) -> list[Metric]:
+    """Each metric once; raises UsageError for none at all, and for a curve, which has no mean."""
+    found = list(dict.fromkeys(metrics))
+    if not found:
         raise UsageError("no metric is named", hint='for example: --metrics "nDCG@10,RR@5"')
-    metrics = list(dict.fromkeys(Metric.parse(part) for part in parts))
-    for metric in metrics:
+    for metric in found:
         if metric.definition.curve:
             raise UsageError(f"{metric} is a curve, drawn in every report; it has no one mean")
-    return metrics
+    return found
 
 
 def _definition(name: str) -> Definition:
@@ -141,7 +146,7 @@ def _pairs(text: str, definition: Definition, inside: str | None) -> Iterator[tu
 
 
 def _value(text: str, allowed: Any, key: str, value: str) -> Any:
-    word = value.strip("'\"")
+    word = value.strip("'\" ")
     if isinstance(allowed, tuple):
         if word not in allowed:
             raise UsageError(f"{text!r}: {key} must be one of {', '.join(allowed)}")

@@ -26,8 +26,8 @@ REACHED_SHARE = 0.9
 def recall(gains: Gains, *, k: int | None = None, rel: float = 1, budget: int = 0) -> Columns:
     """Recall of the top ``k``, or of the leading ranks whose tokens stay within ``budget``.
 
-    R counts every relevant judged item, retrieved or not. NaN where R = 0. Range [0, 1].
-    Source: METRICS 3.
+    R counts every relevant judged item, retrieved or not. NaN where R = 0, and for a budget where
+    no tokens are known. Range [0, 1]. Source: METRICS 3.
 
     >>> from ragnostic.metrics.inputs import gains
     >>> recall(gains([[1, 0, 1]], ideal=[[1, 1, 1, 1]]), k=3).value.tolist()
@@ -36,7 +36,9 @@ def recall(gains: Gains, *, k: int | None = None, rel: float = 1, budget: int = 
     [0.5]
     """
     relevant = gains.relevant_items(rel)
-    if budget and gains.tokens is not None:
+    if budget:
+        if gains.tokens is None:
+            return Columns(np.full(len(gains), np.nan))
         affordable = _affordable(gains.tokens, gains.lengths, budget).sum(axis=1)
         rank = np.arange(1, gains.items.shape[1] + 1)
         rank = rank if gains.place_ranks is None else gains.place_ranks

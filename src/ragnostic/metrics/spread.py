@@ -57,4 +57,5 @@ def _spread(query: str, vectors: list[Sequence[float]], faults: list[Fault]) -> 
         seed = int.from_bytes(query.encode("utf-8", "surrogatepass"), "little")
         size = SAMPLED_ABOVE * (SAMPLED_ABOVE - 1) // 2
         pairs = np.random.default_rng(seed).choice(pairs, size=size, replace=False)
-    return float(np.median(1 - (unit[pairs[:, 0]] * unit[pairs[:, 1]]).sum(axis=1)))
+    cosines = (unit[pairs[:, 0]] * unit[pairs[:, 1]]).sum(axis=1)
+    return float(np.median(1 - np.clip(cosines, -1, 1)))

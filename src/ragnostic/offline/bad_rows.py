@@ -11,10 +11,13 @@ from ragnostic.errors import DataError, Fault
 QUARANTINED = ("quarantined", "line_too_long")
 """Kinds of faults that stand for a row left out."""
 
+DEFAULT_LIMIT = 0.01
 _LISTED = 10
 
 
-def check_share(path: Path, faults: Sequence[Fault], *, good: int, limit: float) -> None:
+def check_share(
+    path: Path, faults: Sequence[Fault], *, good: int, limit: float = DEFAULT_LIMIT
+) -> None:
     """Raise DataError when more than ``limit`` of the rows below ``path`` were left out.
 
     ``good`` is the number of rows that were read; for a folder the rows are those of the files
@@ -31,7 +34,10 @@ def check_share(path: Path, faults: Sequence[Fault], *, good: int, limit: float)
     lines += [f"    {fault}" for fault in bad[:_LISTED]]
     if len(bad) > _LISTED:
         lines.append(f"    … and {len(bad) - _LISTED} more")
-    raise DataError("\n".join(lines), hint=f"mend the rows, or raise run.bad_rows (now {limit:g})")
+    raise DataError(
+        "\n".join(lines),
+        hint=f"mend the rows, or allow more bad ones with bad_rows (now {limit:g})",
+    )
 
 
 def _rows_of_files(folder: Path, faults: Sequence[Fault]) -> int:

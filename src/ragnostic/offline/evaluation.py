@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ragnostic.errors import Fault
 from ragnostic.evalset.grouping import ScoreOrder, ScorePrecision
@@ -16,6 +15,7 @@ from ragnostic.evalset.judged_run import JudgedRun
 from ragnostic.evalset.numbers import Grades
 from ragnostic.evalset.python_input import qrels_from, run_from
 from ragnostic.metrics import Metric, parse_list
+from ragnostic.metrics.naming import distinct
 from ragnostic.scoring import Plan, Scored, score
 from ragnostic.scoring.lookup import IdIndex
 from ragnostic.scoring.plan import Missing
@@ -88,7 +88,7 @@ def evaluate(
     plan = Plan(_metrics(metrics), missing=missing)
     joined = JudgedRun(judged.table, rankings.batches())
     scored = _in_order(score(joined.batches(), plan), judged.table["query_id"])
-    faults = (*judged.faults, *rankings.faults, *joined.faults, *scored.faults, *_overlap(scored))
+    faults = (*judged.faults, *rankings.faults, *joined.faults, *scored.faults)
     return Evaluation(scored, rankings.ties, faults)
 
 
@@ -97,14 +97,13 @@ def evaluate_records(
 ) -> Evaluation:
     """Score one stage of records that hold their own judgments."""
     scored = score(records, plan)
-    return Evaluation(scored, 0, (*faults, *scored.faults, *_overlap(scored)))
+    return Evaluation(scored, 0, (*faults, *scored.faults))
 
 
 def _metrics(given: Sequence[str | Metric] | str) -> tuple[Metric, ...]:
     if isinstance(given, str):
         return tuple(parse_list(given))
-    parsed = (m if isinstance(m, Metric) else Metric.parse(m) for m in given)
-    return tuple(dict.fromkeys(parsed))
+    return tuple(distinct(m if isinstance(m, Metric) else Metric.parse(m) for m in given))
 
 
 def _in_order(scored: Scored, query_ids: pa.ChunkedArray) -> Scored:
@@ -115,11 +114,3 @@ def _in_order(scored: Scored, query_ids: pa.ChunkedArray) -> Scored:
     if (np.diff(order) == 1).all():
         return scored
     return Scored(scored.plan, scored.table.take(order), scored.faults, scored.counts)
-
-
-def _overlap(scored: Scored) -> Iterator[Fault]:
-    table = scored.table
-    tried = table.filter(pc.and_(pc.equal(table["status"], "ok"), pc.greater(table["results"], 0)))
-    if tried.num_rows and not pc.sum(tried["judged"]).as_py():
-        text = "no gold id occurs in any ranking: do both name the same chunks (or documents)?"
-        yield Fault("no_overlap", text)

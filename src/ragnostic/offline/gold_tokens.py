@@ -16,6 +16,7 @@ from ragnostic.offline.inputs import Inputs
 from ragnostic.offline.records_table import Judgments
 from ragnostic.records import Chunk, EvalQuery
 from ragnostic.scoring import ChunkTokens
+from ragnostic.scoring.lookup import IdIndex
 from ragnostic.scoring.plan import wants
 from ragnostic.text import count_tokens
 
@@ -26,7 +27,7 @@ def chunk_tokens(chunks: pa.Table, gold: Mapping[tuple[str, str], float]) -> Chu
     """Token counts of the chunks table, NaN where unknown."""
     tokens = chunks["tokens"].cast(pa.float64()).fill_null(float("nan"))
     counts = np.asarray(tokens.to_numpy(), dtype=np.float64)
-    return ChunkTokens(chunks["id"].combine_chunks(), counts, gold)
+    return ChunkTokens(IdIndex.of(chunks["id"].combine_chunks()), counts, gold)
 
 
 def gold_tokens(

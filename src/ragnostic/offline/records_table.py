@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +10,9 @@ import pyarrow as pa
 from ragnostic.offline.stages import Stages
 from ragnostic.records import EvalQuery, Hits, hits_row, record_schema
 from ragnostic.text import language
+
+EXPECTED_ANSWER = pa.field("expected_answer", pa.string())
+"""The evaluation set's answer; a record's own ``answer`` is what a generator gave."""
 
 Judgments = Sequence[Mapping[str, list[Any]] | None]
 
@@ -25,7 +27,7 @@ def records_table(
         _row(query, {name: rankings[index] for name, rankings in stages.items()}, judged, judge)
         for index, (query, judged) in enumerate(zip(queries, judgments, strict=True))
     ]
-    return pa.Table.from_pylist(rows, schema=record_schema(list(stages)))
+    return pa.Table.from_pylist(rows, schema=record_schema(list(stages), [EXPECTED_ANSWER]))
 
 
 def _row(
@@ -46,17 +48,10 @@ def _row(
         "group": query.group,
         "answerable": query.answerable,
         "frequency": query.frequency,
+        EXPECTED_ANSWER.name: query.answer,
         "outcome": "failed" if failed else "ok",
         "latency_ms": sum(times) if times else None,
         "judged": judged,
         "judge": None if judged is None else judge,
-        **{name: None if hits is None else _stage(hits) for name, hits in stages.items()},
+        **{name: None if hits is None else hits_row(hits) for name, hits in stages.items()},
     }
-
-
-def _stage(hits: Hits) -> dict[str, Any]:
-    """The struct of a stage; a score that is no number (a candidate left out) becomes null."""
-    row = hits_row(hits)
-    if row["scores"] is not None:
-        row["scores"] = [None if math.isnan(score) else score for score in row["scores"]]
-    return row

@@ -1,8 +1,7 @@
-"""What a reranker is given, and its answer as a ranking that keeps every candidate."""
+"""What a reranker is given, and its answer as a ranking of all candidates it returned."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
@@ -47,27 +46,24 @@ def check_texts(rankings: Sequence[Sequence[Candidate]]) -> int:
 
 
 def reranked(hits: Hits, answer: Reranking, *, top_n: int, took_ms: float | None) -> Hits:
-    """The hits in the reranker's order. Candidates that it left out follow in their old order,
-    without a score (NaN); ``top_n`` is a mark and cuts nothing.
+    """The hits in the reranker's order; ``top_n`` is a mark and cuts nothing.
 
-    Raises RetrievalError for an order that is none.
+    A candidate that the reranker did not return is not in the ranking: a place for it would be
+    invented. Raises RetrievalError for an order that is none.
 
     >>> reranked(Hits(ids=("a", "b", "c")), Reranking(order=(2, 0)), top_n=2, took_ms=1.0).ids
-    ('c', 'a', 'b')
+    ('c', 'a')
     """
     _check_order(answer, len(hits.ids))
-    left_out = sorted(set(range(len(hits.ids))) - set(answer.order))
-    order = (*answer.order, *left_out)
-    scores = answer.scores and (*answer.scores, *[math.nan] * len(left_out))
     return Hits(
-        ids=tuple(hits.ids[index] for index in order),
-        scores=scores,
-        doc_ids=_permuted(hits.doc_ids, order),
-        texts=_permuted(hits.texts, order),
+        ids=tuple(hits.ids[index] for index in answer.order),
+        scores=answer.scores,
+        doc_ids=_permuted(hits.doc_ids, answer.order),
+        texts=_permuted(hits.texts, answer.order),
         top_k=hits.top_k,
         top_n=top_n,
         took_ms=took_ms if answer.took_ms is None else answer.took_ms,
-        truncated=_permuted(answer.truncated, order),
+        truncated=_permuted(answer.truncated, answer.order),
     )
 
 

@@ -114,7 +114,7 @@ def rerank_all(
         _reranked_hits(source, outcomes.get(index), top_n) for index, source in enumerate(sources)
     )
     answers = [outcome.answer[0] for outcome in outcomes.values() if outcome.answer]
-    faults = _rerank_faults(queries, outcomes, without_text)
+    faults = _rerank_faults(queries, outcomes, candidates, without_text)
     return Reranked(hits, tuple(candidates), tuple(faults), _truncated_share(answers))
 
 
@@ -134,6 +134,7 @@ def _reranked_hits(
 def _rerank_faults(
     queries: Sequence[EvalQuery],
     outcomes: Mapping[int, Outcome[tuple[Reranking, Hits]]],
+    candidates: Sequence[Sequence[Candidate]],
     without_text: int,
 ) -> list[Fault]:
     faults: list[Fault] = []
@@ -143,12 +144,12 @@ def _rerank_faults(
     short = [
         queries[index].query_id
         for index, outcome in outcomes.items()
-        if outcome.answer and len(outcome.answer[0].order) < len(outcome.answer[1].ids)
+        if outcome.answer and len(outcome.answer[1].ids) < len(candidates[index])
     ]
     if short:
         message = (
-            f"the reranker left candidates out for {len(short)} queries; they follow in their "
-            "old order"
+            f"the reranker left candidates out for {len(short)} queries, though all were asked "
+            "for; they are in no rank of the stage"
         )
         faults.append(Fault("rerank_left_out", message, ids=tuple(short), count=len(short)))
     return faults

@@ -16,7 +16,7 @@ from ragnostic.metrics import UNJUDGED as NOT_JUDGED
 from ragnostic.metrics import Gains, per_query
 from ragnostic.records import STAGE_TYPE
 from ragnostic.scoring.faults import ranking_faults
-from ragnostic.scoring.judgments import judgments
+from ragnostic.scoring.judgments import OVERALL, judgments
 from ragnostic.scoring.matching import gain_matrix
 from ragnostic.scoring.plan import ChunkTokens, Plan, view_of, wants
 from ragnostic.scoring.rankings import Rankings, rankings
@@ -94,6 +94,8 @@ def _stage(batch: pa.RecordBatch, stage: str) -> _Stage:
             "the records hold no judgments: there is no column 'judged'",
             hint="give the qrels beside them, or judge the records first",
         )
+    if not pa.types.is_struct(batch["judged"].type):
+        raise DataError("column 'judged' is no struct with a member 'ids'")
     column = batch[stage]
     if not pa.types.is_struct(column.type) or column.type.get_field_index("ids") < 0:
         raise DataError(f"column {stage!r} is no stage: it has no member 'ids'")
@@ -121,8 +123,9 @@ def _score(batch: pa.RecordBatch, plan: Plan) -> tuple[pa.RecordBatch, list[Faul
     stage = _stage(batch, plan.stage)
     limit: Indices = np.minimum(stage.top_k, np.iinfo(np.int32).max).astype(np.int64)
     ranked = rankings(stage.ids, limit)
-    gains = {view: _gains(batch, ranked, view, plan) for view in {view_of(m) for m in plan.columns}}
-    overall = gains.get("") or next(iter(gains.values()))
+    views = {OVERALL, *(view_of(metric) for metric in plan.columns)}
+    gains = {view: _gains(batch, ranked, view, plan) for view in views}
+    overall = gains[OVERALL]
     status = _status(batch, stage, overall)
     left_out = status >= _CODE[UNJUDGED]
     if plan.missing == "skip":

@@ -27,28 +27,24 @@ def ranking_faults(
     batch: pa.RecordBatch, stage: str, top_k: npt.NDArray[np.float64], ranked: Rankings
 ) -> list[Fault]:
     """One fault a query and kind, with the ids concerned."""
-    column = batch[stage]
-    lists = column.flatten()[column.type.get_field_index("ids")]
     found = [
         (row, "duplicate_retrieved", f"id {ranked.strings.bytes_at(position).decode()}")
         for row, position in ranked.duplicates
     ]
     if ranked.strings.missing.any():
         absent = ranked.inside & ranked.strings.missing[ranked.positions]
-        for row in np.flatnonzero(absent.any(axis=1)).tolist():
-            ids = lists[row].as_py()[: int(ranked.lengths[row])]
-            found += [(row, "null_retrieved_id", f"rank {r}") for r, i in _ranks(ids) if i is None]
-            found += [(row, "empty_retrieved_id", f"rank {r}") for r, i in _ranks(ids) if i == ""]
+        for row, place in np.argwhere(absent).tolist():
+            known = ranked.ids[ranked.positions[row, place]].is_valid
+            kind = "empty_retrieved_id" if known else "null_retrieved_id"
+            found.append((row, kind, f"rank {place + 1}"))
+    column = batch[stage]
+    lists = column.flatten()[column.type.get_field_index("ids")]
     lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     for row in np.flatnonzero(lengths > top_k).tolist():
         detail = f"{lengths[row]} results for top_k {int(top_k[row])}"
         found.append((row, "more_results_than_top_k", detail))
     queries = batch["query_id"]
     return [Fault(kind, detail, ids=(str(queries[row]),)) for row, kind, detail in found]
-
-
-def _ranks(ids: list[str | None]) -> Iterable[tuple[int, str | None]]:
-    return enumerate(ids, start=1)
 
 
 def merged(faults: Iterable[Fault], stage: str = "") -> list[Fault]:

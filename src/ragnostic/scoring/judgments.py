@@ -63,6 +63,9 @@ def judgments(column: pa.StructArray, view: str = OVERALL) -> Judgments:
     rows = np.repeat(np.arange(len(column)), lengths)
     strings = Strings.of(values)
     grades = _floats(members["grades"], lengths, "grades")
+    endless = np.flatnonzero(np.isinf(grades))
+    if endless.size:
+        raise DataError(f"row {int(rows[endless[0]])}: judged.grades holds an infinite grade")
     items, has_item = _items(members["items"], lengths)
     every = Judgments(
         strings=strings,
@@ -97,13 +100,22 @@ def _one_item_a_chunk(given: Judgments, has_item: npt.NDArray[np.bool_]) -> Judg
     if has_repeats(keys[~has_item]):
         order = np.lexsort((given.hashes, given.rows))
         order = order[~has_item[order]]
-        same = (given.rows[order][1:] == given.rows[order][:-1]) & given.strings.equal(
-            given.positions[order][1:], given.strings, given.positions[order][:-1]
-        )
+        rows, hashes, positions = given.rows[order], given.hashes[order], given.positions[order]
+        alike = (rows[1:] == rows[:-1]) & (hashes[1:] == hashes[:-1])
+        same = alike & given.strings.equal(positions[1:], given.strings, positions[:-1])
         group = np.concatenate([[0], np.cumsum(~same)])
         first = np.unique(group, return_index=True)[1]
         items[order] = items[order][first][group]
+        if (alike & ~same).any():  # a hash collision: others may stand between equal ids
+            _unite_exactly(given, items, order)
     return replace(given, items=items)
+
+
+def _unite_exactly(given: Judgments, items: Indices, entries: Indices) -> None:
+    first: dict[tuple[int, bytes], int] = {}
+    for entry in entries.tolist():
+        chunk = given.strings.bytes_at(int(given.positions[entry]))
+        items[entry] = first.setdefault((int(given.rows[entry]), chunk), int(items[entry]))
 
 
 def has_repeats(keys: npt.NDArray[Any]) -> bool:

@@ -37,6 +37,7 @@ def find(ranked: Rankings, judged: Judgments) -> Indices:
     hits = np.flatnonzero(found >= 0)
     where = ranked.positions[judged.rows[hits], found[hits]]
     wrong = ~ranked.strings.equal(where, judged.strings, judged.positions[hits])
+    wrong |= found[hits] >= ranked.lengths[judged.rows[hits]]  # padding points at some id
     for entry in hits[wrong].tolist():  # a hash collision: look this entry up exactly
         found[entry] = _exact(ranked, judged, entry)
     return found
@@ -76,7 +77,7 @@ def gain_matrix(ranked: Rankings, judged: Judgments, *, with_weights: bool = Fal
 
 def _dtype(grades: npt.NDArray[np.float64]) -> npt.DTypeLike:
     whole = bool((grades == np.rint(grades)).all()) and grades.max(initial=0) <= 127
-    return np.int8 if whole else np.float64
+    return np.int8 if whole else np.float32
 
 
 def _items(

@@ -104,6 +104,8 @@ def _repetitions(given: Rankings, rows: Indices) -> npt.NDArray[np.bool_]:
     where = np.take_along_axis(positions, order, axis=1)
     row, column = np.nonzero(ranked[:, 1:] == ranked[:, :-1])
     same = given.strings.equal(where[row, column + 1], given.strings, where[row, column])
+    # Padding points at the block's first id, so a hash like padding's would look like a repetition.
+    same &= order[row, column + 1] < given.lengths[rows[row]]
     repeated = np.zeros(hashes.shape, dtype=np.bool_)
     repeated[row[same], order[row[same], column[same] + 1]] = True
     for line in np.unique(row[~same]).tolist():  # a hash collision: compare this row's ids exactly

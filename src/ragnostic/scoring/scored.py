@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -52,10 +52,17 @@ def score(records: pa.Table | Iterable[pa.RecordBatch], plan: Plan) -> Scored:
     table = pa.Table.from_batches(parts) if parts else _empty(plan)
     counted = pc.value_counts(table["status"])
     counts = {str(item["values"]): item["counts"].as_py() for item in counted}
-    found = merged(faults, plan.stage)
+    found = [*merged(faults, plan.stage), *_no_overlap(table, plan.stage)]
     doubles = (fault.count for fault in found if fault.kind == "duplicate_retrieved")
     counts["duplicates"] = sum(doubles)
     return Scored(plan, table, found, counts)
+
+
+def _no_overlap(table: pa.Table, stage: str) -> Iterator[Fault]:
+    tried = table.filter(pc.and_(pc.equal(table["status"], "ok"), pc.greater(table["results"], 0)))
+    if tried.num_rows and not pc.sum(tried["judged"]).as_py():
+        text = f"{stage}: no gold id occurs in any ranking: do both name the same chunks?"
+        yield Fault("no_overlap", text, count=tried.num_rows)
 
 
 def merged_again(faults: list[Fault]) -> list[Fault]:
@@ -72,9 +79,9 @@ def merged_again(faults: list[Fault]) -> list[Fault]:
 
 
 def _empty(plan: Plan) -> pa.Table:
-    names = ["record_id", "query_id", "status"]
-    schema = pa.schema(
-        [(name, pa.string()) for name in names]
-        + [(str(metric), pa.float64()) for metric in plan.columns]
-    )
-    return schema.empty_table()
+    texts = [(name, pa.string()) for name in ("record_id", "query_id", "status")]
+    counts = [("judged", pa.int32()), ("results", pa.int32()), ("top_k", pa.float64())]
+    values = [
+        (str(m), pa.list_(pa.float64()) if m == plan.curve else pa.float64()) for m in plan.columns
+    ]
+    return pa.schema([*texts, *counts, *values]).empty_table()

@@ -56,10 +56,9 @@ class Strings:
         if data is not None:
             padded[:-_STEP] = np.frombuffer(data, dtype=np.uint8)[first:last]
         lengths: Indices = np.diff(bounds)
-        missing = lengths == 0
-        if array.null_count:
-            missing |= array.is_null().to_numpy(zero_copy_only=False)
-        return cls(padded, bounds[:-1] - first, lengths, missing)
+        if array.null_count:  # a null may have bytes behind it
+            lengths[array.is_null().to_numpy(zero_copy_only=False)] = 0
+        return cls(padded, bounds[:-1] - first, lengths, lengths == 0)
 
     @cached_property
     def _windows(self) -> npt.NDArray[np.void]:

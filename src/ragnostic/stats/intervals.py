@@ -13,7 +13,7 @@ _EXACT_DEGREES = 200
 
 
 def t_quantile(probability: float, degrees: int) -> float:
-    """Quantile of Student's t for whole degrees of freedom.
+    """Quantile of Student's t for whole degrees of freedom; ``probability`` in [0.5, 1).
 
     Source: Abramowitz & Stegun 26.7.3-26.7.5.
 
@@ -75,10 +75,10 @@ def mean_interval(
     if values.size < 2:
         return None
     middle = float(values.mean())
-    deviation = float(values.std(ddof=1))
-    if deviation == 0:
+    if values.min() == values.max():
         return middle, middle
-    half = t_quantile((1 + level) / 2, values.size - 1) * deviation / math.sqrt(values.size)
+    error = float(values.std(ddof=1)) / math.sqrt(values.size)
+    half = t_quantile((1 + level) / 2, values.size - 1) * error
     low, high = middle - half, middle + half
     return (max(low, bounds[0]), min(high, bounds[1])) if bounds else (low, high)
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragnostic.metrics import Columns, Metric, reduce
+from ragnostic.scoring.plan import wants
 from ragnostic.stats.intervals import mean_interval
 
 Bools = npt.NDArray[np.bool_]
@@ -86,9 +87,8 @@ def _reason(table: pa.Table, status: Mapping[str, Bools], metric: Metric) -> str
     deepest = pc.max(table["top_k"]).as_py() if "top_k" in table.column_names else None
     if metric.cutoff and deepest is not None and deepest < metric.cutoff:
         return f"the stage was asked for top_k {int(deepest)}, which is less than {metric.cutoff}"
-    needs = [need for need in metric.definition.needs if need != "facets"]
-    if needs and status["ok"].any():
-        return f"the data holds no {', '.join(needs)}"
+    if wants((metric,), "tokens") and status["ok"].any():
+        return "the data holds no token counts"
     return "no query has a relevant judgment"
 
 

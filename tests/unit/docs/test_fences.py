@@ -26,7 +26,7 @@ from ragnostic.metrics import Metric
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = [
-    *(ROOT / name for name in ("README.md", "README.zh.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 OPEN = re.compile(r'(?P<ticks>`{3,})(?P<language>\w*)(?: title="(?P<title>[^"]+)")?$')
@@ -80,12 +80,16 @@ class Reader:
         self.names: dict[str, object] = {"__name__": "page"}
         self.answer: object = None
 
-    def follow(self, fence: Fence) -> None:
-        """Save the block if it is a file, then do what its language asks for."""
+    def save(self, fence: Fence) -> None:
+        """Save the block if it is a file."""
         if fence.file:
             target = self.folder / fence.file
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(fence.body, encoding="utf-8")
+
+    def follow(self, fence: Fence) -> None:
+        """Save the block if it is a file, then do what its language asks for."""
+        self.save(fence)
         getattr(self, f"_{fence.language}")(fence)
 
     def _console(self, fence: Fence) -> None:
@@ -187,7 +191,7 @@ class Reader:
             self.answer = value
 
     def _jsonl(self, fence: Fence) -> None:
-        if "broken" in fence.title:
+        if fence.title.startswith("broken"):
             return
         rows = [json.loads(line) for line in fence.body.splitlines()]
         path = self.folder / (fence.file or "rows.jsonl")
@@ -235,7 +239,10 @@ def test_what_a_page_shows_is_true(page, tmp_path, monkeypatch):
     environment = {name: os.environ[name] for name in kept if name in os.environ}
     environment |= {"HOME": str(tmp_path), "COLUMNS": "100", "PYTHONUTF8": "1"}
     reader = Reader(tmp_path, environment)
-    for fence in fences(page):
+    blocks = fences(page)
+    for fence in reversed(blocks):  # a page may show a configuration before the files it names
+        reader.save(fence)
+    for fence in blocks:
         reader.follow(fence)
 
 

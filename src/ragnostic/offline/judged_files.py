@@ -1,0 +1,138 @@
+"""A run for the report from files alone: qrels and a run, or records; no pipeline needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ragnostic.corpus.documents import load_documents
+from ragnostic.errors import DataError, Fault
+from ragnostic.evalset.beir import find_file, query_texts
+from ragnostic.evalset.judged_run import JudgedRun
+from ragnostic.evalset.qrels import load_qrels
+from ragnostic.evalset.record_files import read_records, record_stages
+from ragnostic.evalset.runs import Run
+from ragnostic.metrics import Metric
+from ragnostic.offline.bad_rows import check_share
+from ragnostic.offline.provenance import versions
+from ragnostic.offline.run_folder import RUN_SCHEMA
+from ragnostic.offline.summary import fault_row, score_run
+from ragnostic.records import BASE_FIELDS, CHUNK_SCHEMA, record_schema, stages_of
+from ragnostic.report.run import RunData
+from ragnostic.text import count_tokens
+
+DEFAULT_METRICS = ("nDCG@10", "RR@10", "R@10", "Success@1", "Success@5")
+
+
+def run_from_qrels(
+    qrels: Path, run: Path, corpus: Path | None, metrics: Sequence[str] = DEFAULT_METRICS
+) -> RunData:
+    """A one-stage run from qrels and a run file; ``corpus`` gives texts to show.
+
+    A BEIR folder as corpus gives the queries' texts too. Raises DataError as the readers do.
+    """
+    judged = load_qrels(qrels)
+    rankings = Run(run)
+    joined = JudgedRun(judged.table, rankings.batches())
+    table = pa.Table.from_batches(list(joined.batches()))
+    for path, source in ((qrels, judged), (run, rankings)):
+        check_share(path, source.faults, good=source.rows)
+    records = _as_records(table, [joined.stage])
+    faults = [*judged.faults, *rankings.faults, *joined.faults]
+    name = f"{qrels.name} × {run.name}"
+    return _run(records, name, corpus, metrics, faults)
+
+
+def run_from_records(
+    path: Path, corpus: Path | None, metrics: Sequence[str] = DEFAULT_METRICS
+) -> RunData:
+    """A run of all stages of a records file that holds judgments."""
+    faults: list[Fault] = []
+    stages = record_stages(path)
+    batches = list(read_records(path, stages, faults))
+    if not batches:
+        raise DataError(f"{path}: no usable record")
+    table = pa.Table.from_batches(batches)
+    check_share(path, faults, good=table.num_rows)
+    if "judged" not in table.column_names:
+        raise DataError(f"{path}: the records hold no judgments", hint="add a column judged")
+    return _run(_as_records(table, stages), path.name, corpus, metrics, faults)
+
+
+def _as_records(table: pa.Table, stages: Sequence[str]) -> pa.Table:
+    """The table under the schema of records; columns that we do not know are kept."""
+    extra = [f for f in table.schema if f.name not in BASE_FIELDS and f.name not in stages]
+    schema = record_schema(stages, extra)
+    rows = table.num_rows
+    columns = [
+        table[f.name].cast(f.type) if f.name in table.column_names else pa.nulls(rows, f.type)
+        for f in schema
+    ]
+    return pa.table(columns, schema=schema)
+
+
+def _run(
+    records: pa.Table,
+    name: str,
+    corpus: Path | None,
+    metrics: Sequence[str],
+    faults: Iterable[Fault],
+) -> RunData:
+    found = list(faults)
+    if corpus is not None:
+        records = _with_queries(records, corpus, found)
+    scores = score_run(records, [Metric.parse(metric) for metric in metrics])
+    answerable = [found is not False for found in records["answerable"].to_pylist()]
+    queries = {"path": name, "queries": records.num_rows, "answerable": sum(answerable)}
+    meta: dict[str, Any] = {
+        "schema": RUN_SCHEMA,
+        "run": name,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "settings": {"score": {"metrics": [str(Metric.parse(metric)) for metric in metrics]}},
+        "versions": versions(),
+        "data": {"evaluation_set": queries, "corpus": None},
+        "stages": scores.stages,
+        "warnings": [fault_row(fault) for fault in found],
+    }
+    return RunData(meta, records, _chunks(records, corpus, found), scores.table)
+
+
+def _with_queries(records: pa.Table, corpus: Path, faults: list[Fault]) -> pa.Table:
+    path = find_file(corpus, "queries.jsonl") if corpus.is_dir() else None
+    if path is None:
+        return records
+    texts = query_texts(path, faults)
+    known = zip(records["query"].to_pylist(), records["query_id"].to_pylist(), strict=True)
+    column = pa.array([query or texts.get(id_) for query, id_ in known], pa.string())
+    return records.set_column(records.schema.get_field_index("query"), "query", column)
+
+
+def _chunks(records: pa.Table, corpus: Path | None, faults: list[Fault]) -> pa.Table:
+    """The texts of what occurs, from a corpus whose ids are those of the results."""
+    if corpus is None:
+        return CHUNK_SCHEMA.empty_table()
+    occurring = _ids(records["judged"].to_pylist())
+    for stage in stages_of(records.schema):
+        occurring |= _ids(records[stage].to_pylist())
+    source = find_file(corpus, "corpus.jsonl") if corpus.is_dir() else None
+    rows = [
+        {
+            "id": document.doc_id,
+            "doc_id": document.doc_id,
+            "start": 0,
+            "end": len(document.text),
+            "tokens": count_tokens(document.text),
+            "text": f"{document.title} {document.text}" if document.title else document.text,
+        }
+        for document in load_documents(source or corpus, faults=faults)
+        if document.doc_id in occurring
+    ]
+    return pa.Table.from_pylist(rows, schema=CHUNK_SCHEMA)
+
+
+def _ids(rows: Iterable[Mapping[str, Any] | None]) -> set[str]:
+    return {id_ for row in rows if row for id_ in row["ids"] or () if id_}
