@@ -44,7 +44,7 @@ class CachedEmbedder:
     ``hits`` and ``misses`` count texts; a repeated text within one call is embedded once.
     Several processes may share a file. A damaged or unusable file is never fatal: it is renamed
     aside or left out, and told in ``faults``. An embedder may offer ``role_key(role) -> str`` to
-    say what makes vectors of a role differ (prefix, model); otherwise the role itself does.
+    say what beside its name makes vectors differ (a prefix).
     """
 
     def __init__(self, embedder: Embedder, path: Path | None, *, fresh: bool = False) -> None:
@@ -64,7 +64,7 @@ class CachedEmbedder:
         """
         if role == "query":
             return self._embedder.embed(texts, role, progress)
-        keys = [self._key(text, role) for text in texts]
+        keys = [self._key(text) for text in texts]
         unique = dict(zip(keys, texts, strict=True))
         found = self._look_up(list(unique))
         missing = [key for key in unique if key not in found]
@@ -91,10 +91,10 @@ class CachedEmbedder:
         if self._store is not None:
             self._store.close()
 
-    def _key(self, text: str, role: Role) -> bytes:
+    def _key(self, text: str) -> bytes:
         role_key = getattr(self._embedder, "role_key", None)
         digest = hashlib.sha256()
-        for part in (self.name, role if role_key is None else role_key(role), text):
+        for part in (self.name, "" if role_key is None else role_key("passage"), text):
             encoded = part.encode("utf-8", "surrogatepass")
             digest.update(len(encoded).to_bytes(8, "little"))
             digest.update(encoded)

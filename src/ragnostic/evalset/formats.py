@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ragnostic.corpus.files import iter_lines, read_text
 from ragnostic.corpus.strict_json import RowError, parse_object
 from ragnostic.errors import DataError, Fault
-
-if TYPE_CHECKING:
-    from ragnostic.evalset.rows import Columns
 
 _PARQUET_MAGIC = b"PAR1"
 
@@ -63,22 +63,46 @@ def open_parquet(path: Path, **options: Any) -> Any:
         raise DataError(f"{path}: not a readable Parquet file: {error}") from error
 
 
-def long_columns(path: Path, columns: Columns) -> tuple[pa.Array, pa.Array, pa.Array]:
-    """Query ids, chunk ids and values of a Parquet file with a row a pair."""
-    file = open_parquet(path)
-    names = columns.find(file.schema_arrow.names, path.name)
-    table = file.read(columns=list(names))
-    queries, chunks, values = (table[name].combine_chunks() for name in names)
-    return as_text(queries, path, names[0]), as_text(chunks, path, names[1]), values
-
-
-def as_text(column: pa.Array, path: Path, name: str) -> pa.Array:
-    """An id column as strings; a column of numbers is refused, since 007 would be lost in it."""
+def as_text(column: pa.Array, where: object, name: str) -> pa.Array:
+    """An id column as strings; one of other numbers than whole ones is refused."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         column, kind = column.dictionary_decode(), kind.value_type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return column.cast(pa.string()) if pa.types.is_string_view(kind) else column
-    if pa.types.is_integer(kind):
+    if pa.types.is_string(kind):
+        return column
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) or pa.types.is_integer(kind):
         return column.cast(pa.string())
-    raise DataError(f"{path}: column {name} holds {kind}, not ids", hint="store ids as text")
+    if pa.types.is_null(kind):
+        return pa.nulls(len(column), pa.string())
+    raise DataError(f"{where}: column {name} holds {kind}, not ids", hint="store ids as text")
+
+
+def as_numbers(column: pa.Array, where: object, name: str) -> npt.NDArray[np.float64]:
+    """A column as float64, NaN for null; raises DataError for a column of something else."""
+    try:
+        numbers = column.cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DataError(f"{where}: column {name} holds {column.type}: {error}") from error
+    return np.asarray(numbers.fill_null(float("nan")).to_numpy(), dtype=np.float64)
+
+
+def no_id(column: pa.Array) -> npt.NDArray[np.bool_]:
+    """Where a text column is null or empty."""
+    empty = pc.fill_null(pc.equal(column, ""), pa.scalar(value=True))
+    return np.asarray(empty.to_numpy(zero_copy_only=False))
+
+
+def ranking_columns(batch: pa.RecordBatch, stage: str, where: object) -> pa.RecordBatch:
+    """``query_id`` as text and a stage that is one, of a table with a row a query.
+
+    Raises DataError where either is missing, or a query has no id.
+    """
+    if "query_id" not in batch.schema.names:
+        raise DataError(f"{where}: there is no column query_id beside {stage}")
+    column = batch[stage]
+    if not pa.types.is_struct(column.type) or column.type.get_field_index("ids") < 0:
+        raise DataError(f"{where}: column {stage} is no stage: it has no member 'ids'")
+    queries = as_text(batch["query_id"], where, "query_id")
+    if no_id(queries).any():
+        raise DataError(f"{where}: a query id is null or empty")
+    return pa.RecordBatch.from_arrays([queries, column], ["query_id", stage])

@@ -64,7 +64,7 @@ class JudgedRun:
         if len(self._odd_results) >= _KEPT:
             return
         column = batch[self.stage]
-        ids = column.flatten()[column.type.get_field_index("ids")].flatten()
+        ids = column.flatten()[column.type.get_field_index("ids")].flatten().cast(pa.string())
         self._odd_results |= _odd(ids)
         if wanted:
             hits = ids.filter(pc.is_in(ids, value_set=pa.array(sorted(wanted))))

@@ -9,6 +9,9 @@ from ragnostic.corpus.strict_json import RowError
 
 Grades = Literal["whole", "real"]
 
+LARGEST_GRADE = 1e30
+"""Grades are kept as 32-bit floats; nobody means more than this."""
+
 
 def number(value: Any) -> float | None:
     """A finite or infinite number from text or JSON; None for what is none (also NaN and 1_0).
@@ -34,7 +37,7 @@ def grade(value: Any, allowed: Grades = "whole") -> float:
     (1.0, -1.0, 0.5)
     """
     found = number(value)
-    if found is None or math.isinf(found):
+    if found is None or abs(found) > LARGEST_GRADE:
         raise RowError(f"grade {value!r} is no number")
     if allowed == "whole" and not found.is_integer():
         raise RowError(f"grade {value!r} is a fraction; allow fractions with grades=real")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ragnostic.corpus.strict_json import RowError
 from ragnostic.errors import DataError, Fault
-from ragnostic.evalset.formats import as_text
+from ragnostic.evalset.formats import as_numbers, as_text, no_id, ranking_columns
 from ragnostic.evalset.grouping import (
     Queries,
     ScoreOrder,
@@ -28,7 +29,8 @@ from ragnostic.evalset.runs import COLUMNS as RUN_COLUMNS
 from ragnostic.evalset.runs import STAGE, Run
 from ragnostic.records import JUDGED_TYPE
 
-_ARGUMENT = Path("the given table")
+_ARGUMENT = "the given table"
+_GROUP = (list, tuple, set, frozenset)
 
 
 class Rankings(Protocol):
@@ -46,13 +48,15 @@ class Rankings(Protocol):
 class GivenRun:
     """Rankings that a caller handed over."""
 
-    table: pa.Table
+    parts: list[pa.RecordBatch]
     ties: int = 0
     faults: list[Fault] = field(default_factory=list)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The table, batch by batch."""
-        yield from self.table.to_batches(max_chunksize=8192)
+        """The rankings in blocks."""
+        for part in self.parts:
+            for start in range(0, len(part), 8192):
+                yield part.slice(start, 8192)
 
 
 def qrels_from(given: Any, grades: Grades = "whole") -> Qrels:
@@ -65,10 +69,10 @@ def qrels_from(given: Any, grades: Grades = "whole") -> Qrels:
         return _qrels_of_mapping(given, grades)
     table = _table(given, "qrels")
     if "judged" in table.column_names:
-        return Qrels(table.select(["query_id", "judged"]), table.num_rows)
+        return _judged(table)
     query, chunk, value = QRELS_COLUMNS.find(table.column_names, "qrels")
-    queries, chunks = _texts(table, query), _texts(table, chunk)
-    numbers = []
+    queries, chunks = _queries(table, query), _texts(table, chunk)
+    numbers: list[float] = []
     for row, found in enumerate(table[value].to_pylist()):
         try:
             numbers.append(grade(found, grades))
@@ -78,16 +82,29 @@ def qrels_from(given: Any, grades: Grades = "whole") -> Qrels:
     return Qrels(built, len(numbers), 0, tuple(faults))
 
 
+def _judged(table: pa.Table) -> Qrels:
+    """Qrels from a table with a row a query."""
+    parts = [ranking_columns(batch, "judged", _ARGUMENT) for batch in table.to_batches()]
+    if not parts:
+        return _qrels_of_mapping({}, "whole")
+    found = pa.Table.from_batches(parts)
+    queries = found["query_id"]
+    if pc.count_distinct(queries).as_py() < len(queries):
+        raise DataError(f"{_ARGUMENT}: a query is judged in two rows")
+    return Qrels(found, found.num_rows)
+
+
 def _qrels_of_mapping(given: Mapping[Any, Any], grades: Grades) -> Qrels:
     queries: list[str] = []
     chunks: list[str | None] = []
     numbers: list[float] = []
     groups: dict[str, Any] = {}
-    for query, judged in given.items():
-        name = _text(query, "query id")
+    for query, members in given.items():
+        name = _query(query)
+        judged = _members(members, f"query {name}: gold")
         if isinstance(judged, Mapping):
             pairs = list(judged.items())
-        elif any(isinstance(member, list | tuple | set | frozenset) for member in judged):
+        elif any(isinstance(member, _GROUP) for member in judged):
             groups[name] = judged
             continue
         else:
@@ -105,19 +122,22 @@ def _qrels_of_mapping(given: Mapping[Any, Any], grades: Grades) -> Qrels:
     # A query whose gold is empty is judged all the same: nothing relevant exists (METRICS 1.2).
     present = set(queries)
     rest = [name for name in map(str, given) if name not in present]
-    extra = [{"query_id": name, "judged": _grouped_gold(groups.get(name, ()))} for name in rest]
+    extra = [
+        {"query_id": name, "judged": _grouped_gold(name, groups.get(name, ()))} for name in rest
+    ]
     table = pa.concat_tables([table, pa.Table.from_pylist(extra, table.schema)])
     place = {str(name): row for row, name in enumerate(given)}
     order = np.argsort([place[name] for name in table["query_id"].to_pylist()], kind="stable")
     return Qrels(table.take(order), len(numbers), 0, tuple(faults))
 
 
-def _grouped_gold(groups: Any) -> dict[str, list[Any]]:
+def _grouped_gold(query: str, groups: Any) -> dict[str, list[Any]]:
     """A ``judged`` value in which each inner list is one item (METRICS 1.8)."""
     entries = []
     for item, members in enumerate(groups):
-        alternatives = members if isinstance(members, list | tuple | set | frozenset) else [members]
-        entries += [(chunk, item) for chunk in sorted(alternatives)]
+        alternatives = members if isinstance(members, _GROUP) else [members]
+        texts = [_text(chunk, f"query {query}: gold id") for chunk in alternatives]
+        entries += [(chunk, item) for chunk in sorted(texts)]
     ids, items = [chunk for chunk, _ in entries], [item for _, item in entries]
     nothing = [None] * len(ids)
     return {f.name: nothing for f in JUDGED_TYPE} | {
@@ -142,16 +162,17 @@ def run_from(
         return _run_of_mapping(given, score_order, score_precision)
     table = _table(given, "run")
     if STAGE in table.column_names:
-        return GivenRun(table.select(["query_id", STAGE]))
+        parts = [ranking_columns(batch, STAGE, _ARGUMENT) for batch in table.to_batches()]
+        return GivenRun(parts)
     query, chunk, value = RUN_COLUMNS.find(table.column_names, "run")
-    queries, chunks = _texts(table, query), _texts(table, chunk)
-    scores = table[value].combine_chunks().cast(pa.float64()).fill_null(float("nan")).to_numpy()
+    queries, chunks = _queries(table, query), _texts(table, chunk)
+    scores = as_numbers(table[value].combine_chunks(), _ARGUMENT, value)
     for row in np.flatnonzero(np.isnan(scores)).tolist():
         raise DataError(f"query {queries[row]}, id {chunks[row]}: the score is no number")
     batch, ties = rank_batch(
         queries, chunks, scores, score_order=score_order, score_precision=score_precision
     )
-    return GivenRun(pa.Table.from_batches([batch]), ties)
+    return GivenRun([batch], ties)
 
 
 def _run_of_mapping(
@@ -160,8 +181,9 @@ def _run_of_mapping(
     ordered: list[tuple[str, str | None]] = []
     scored: list[tuple[str, str | None, float]] = []
     empty: list[str] = []
-    for query, results in given.items():
-        name = _text(query, "query id")
+    for query, members in given.items():
+        name = _query(query)
+        results = _members(members, f"query {name}: results", ordered=True)
         if not results:
             empty.append(name)
         for chunk in results:
@@ -185,7 +207,7 @@ def _run_of_mapping(
     none = pa.RecordBatch.from_pylist(
         [{"query_id": name, STAGE: {"ids": []}} for name in empty], schema=lists.schema
     )
-    return GivenRun(pa.Table.from_batches([lists, ranked, none]), ties)
+    return GivenRun([lists, ranked, none], ties)
 
 
 def _table(given: Any, what: str) -> pa.Table:
@@ -202,7 +224,35 @@ def _table(given: Any, what: str) -> pa.Table:
 
 
 def _texts(table: pa.Table, name: str) -> pa.Array:
-    return as_text(table[name].combine_chunks(), _ARGUMENT, name).cast(pa.string())
+    return as_text(table[name].combine_chunks(), _ARGUMENT, name)
+
+
+def _queries(table: pa.Table, name: str) -> pa.Array:
+    found = _texts(table, name)
+    nameless = np.flatnonzero(no_id(found))
+    if nameless.size:
+        raise DataError(f"{_ARGUMENT}: the query id of row {int(nameless[0])} is null or empty")
+    return found
+
+
+def _members(given: Any, what: str, *, ordered: bool = False) -> Any:
+    """A mapping as it is, any other collection of ids as a list."""
+    if isinstance(given, Mapping):
+        return given
+    loose = isinstance(given, set | frozenset) and ordered
+    if loose or isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        best = ", best first" if ordered else ""
+        raise DataError(
+            f"{what}: cannot read a {type(given).__name__}",
+            hint=f"give a list of ids{best}, or a dict of id and number",
+        )
+    return list(given)
+
+
+def _query(value: Any) -> str:
+    if value == "":
+        raise DataError("a query id is empty")
+    return _text(value, "query id")
 
 
 def _text(value: Any, what: str) -> str:

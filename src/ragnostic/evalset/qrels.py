@@ -13,12 +13,21 @@ import pyarrow as pa
 
 from ragnostic.corpus.strict_json import RowError
 from ragnostic.errors import DataError, Fault
-from ragnostic.evalset.formats import is_json_table, is_parquet, long_columns, read_json_table
+from ragnostic.evalset.formats import (
+    as_numbers,
+    as_text,
+    is_json_table,
+    is_parquet,
+    no_id,
+    open_parquet,
+    read_json_table,
+)
 from ragnostic.evalset.grouping import judged_table
-from ragnostic.evalset.numbers import Grades, grade
+from ragnostic.evalset.numbers import LARGEST_GRADE, Grades, grade
 from ragnostic.evalset.rows import Columns, Row, quarantine, read_rows
 
 COLUMNS = Columns(value=("grade", "relevance", "score"), trec_width=4)
+_QUOTES = "put ids in quotes; groups of alternatives are for evaluation sets and the Python call"
 
 
 @dataclass(frozen=True)
@@ -62,14 +71,21 @@ def load_qrels(path: str | Path, *, grades: Grades = "whole") -> Qrels:
 
 
 def _from_parquet(path: Path, grades: Grades, faults: list[Fault]) -> Qrels:
-    """Columns as arrays; only rows whose grade is refused are looked at one by one."""
-    queries, chunks, values = long_columns(path, COLUMNS)
-    numbers = np.asarray(values.cast(pa.float64()).fill_null(float("nan")).to_numpy())
-    good = np.isfinite(numbers)
+    """Columns as arrays; only rows that are refused are looked at one by one."""
+    file = open_parquet(path)
+    names = COLUMNS.find(file.schema_arrow.names, path.name)
+    table = file.read(columns=list(names))
+    queries, chunks = (as_text(table[n].combine_chunks(), path, n) for n in names[:2])
+    numbers = as_numbers(table[names[2]].combine_chunks(), path, names[2])
+    good = np.abs(numbers) <= LARGEST_GRADE
     if grades == "whole":
         good &= numbers == np.rint(numbers)
-    for row in np.flatnonzero(~good).tolist():
-        quarantine(path, row + 1, f"{queries[row]}: grade {values[row]} is refused", faults)
+    nameless = no_id(queries)
+    for row in np.flatnonzero(~good | nameless).tolist():
+        refused = f"{queries[row]}: grade {table[names[2]][row]} is refused"
+        reason = "the query id is null or empty" if nameless[row] else refused
+        quarantine(path, row + 1, reason, faults)
+    good &= ~nameless
     kept = pa.array(good)
     return _built(path, queries.filter(kept), chunks.filter(kept), numbers[good], faults)
 
@@ -80,6 +96,8 @@ def _json_rows(path: Path, faults: list[Fault]) -> Iterator[Row]:
             judged.items() if isinstance(judged, Mapping) else ((chunk, 1) for chunk in judged)
         )
         for chunk, value in pairs:
+            if not query or not (chunk is None or isinstance(chunk, str)):
+                raise DataError(f"{path}: query {query!r}: ids must be text", hint=_QUOTES)
             yield Row(1, query, chunk, value)
 
 

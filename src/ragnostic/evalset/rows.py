@@ -59,15 +59,15 @@ class Columns:
 
 
 def read_rows(path: Path, columns: Columns, faults: list[Fault]) -> Iterator[Row]:
-    """Rows of a text file, its format told by its first line."""
+    """Rows of a text file, its format told by its first line and, where it has one, its suffix."""
     lines = iter_lines(path, faults=faults)
-    first = next(lines, None)
+    first = next((line for line in lines if line[1].strip()), None)
     if first is None:
         return
-    head = first[1]
-    if head.lstrip().startswith("{"):
+    head, kind = first[1], path.name.removesuffix(".gz").rpartition(".")[2]
+    if kind in {"jsonl", "ndjson"} or head.lstrip().startswith("{"):
         yield from _json_rows(path, _again(first, lines), columns, faults)
-    elif any(name in re.split(r"[,\t;]", head.replace('"', "")) for name in QUERY):
+    elif kind == "csv" or any(name in re.split(r"[,\t;]", head.replace('"', "")) for name in QUERY):
         yield from _table_rows(path, _again(first, lines), columns, faults)
     else:
         yield from _trec_rows(path, _again(first, lines), columns, faults)
@@ -78,9 +78,9 @@ def _again(first: tuple[int, str], rest: Iterator[tuple[int, str]]) -> Iterator[
     yield from rest
 
 
-def quarantine(path: Path, line: int, reason: str, faults: list[Fault]) -> None:
-    """Set a row aside: counted, with its place and its reason."""
-    faults.append(Fault("quarantined", reason, where=f"{path.name}:{line}"))
+def quarantine(path: Path, line: int, reason: str, faults: list[Fault], *, lines: int = 1) -> None:
+    """Set a row of so many lines aside: counted, with its place and its reason."""
+    faults.append(Fault("quarantined", reason, where=f"{path.name}:{line}", count=lines))
 
 
 def _trec_rows(
@@ -120,25 +120,43 @@ def _table_rows(
 ) -> Iterator[Row]:
     number, header = next(lines)
     delimiter = next((mark for mark in "\t;" if mark in header), ",")
-    place = [number]
+    drawn: list[int] = []
 
     def text_lines() -> Iterator[str]:
-        yield header + "\n"
-        for place[0], line in lines:
+        for place, line in _again((number, header), lines):
+            drawn.append(place)
             yield line + "\n"
 
-    rows = csv.reader(text_lines(), delimiter=delimiter)
+    rows = _cells(csv.reader(text_lines(), delimiter=delimiter, strict=True))
     names = next(rows)
+    if isinstance(names, csv.Error):
+        raise DataError(f"{path.name}:{number}: the header is broken: {names}")
     query, chunk, value = (names.index(n) for n in columns.find(names, f"{path.name}:{number}"))
-    start = place[0]
+    drawn.clear()
     for cells in rows:
-        start, end = start + 1, place[0]
-        if len(cells) == len(names):
-            yield Row(start, cells[query], _LINE_ENDS.sub("\n", cells[chunk]), cells[value])
-        elif cells:
-            reason = f"{len(cells)} cells under a header of {len(names)}"
-            quarantine(path, start, reason, faults)
-        start = end
+        if isinstance(cells, csv.Error):
+            reason = f"not valid CSV: {cells}"
+        elif len(cells) != len(names):
+            reason = f"{len(cells)} cells under a header of {len(names)}" if cells else ""
+        elif not cells[query]:
+            reason = "the query id is empty"
+        else:
+            reason = ""
+            yield Row(drawn[0], cells[query], _LINE_ENDS.sub("\n", cells[chunk]), cells[value])
+        if reason:
+            quarantine(path, drawn[0], reason, faults, lines=len(drawn))
+        drawn.clear()
+
+
+def _cells(rows: Iterator[list[str]]) -> Iterator[list[str] | csv.Error]:
+    """Each row's cells, or what is wrong with it."""
+    while True:
+        try:
+            yield next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield error
 
 
 def _json_rows(
@@ -156,5 +174,8 @@ def _json_rows(
         query, chunk, value = (row[name] for name in names)
         if not isinstance(query, str) or not (chunk is None or isinstance(chunk, str)):
             quarantine(path, number, "ids must be text: put them in quotes", faults)
+            continue
+        if not query:
+            quarantine(path, number, "the query id is empty", faults)
             continue
         yield Row(number, query, chunk, value)

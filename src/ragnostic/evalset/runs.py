@@ -15,10 +15,13 @@ import pyarrow.compute as pc
 from ragnostic.corpus.strict_json import RowError
 from ragnostic.errors import DataError, Fault
 from ragnostic.evalset.formats import (
+    as_numbers,
     as_text,
     is_json_table,
     is_parquet,
+    no_id,
     open_parquet,
+    ranking_columns,
     read_json_table,
 )
 from ragnostic.evalset.grouping import (
@@ -114,6 +117,8 @@ class Run:
         ordered = [isinstance(values, list) for values in table.values()]
         queries = [query for query, values in table.items() for _ in values]
         chunks = [chunk for values in table.values() for chunk in values]
+        if "" in table:
+            raise DataError(f"{self.path}: a query id is empty")
         if not all(chunk is None or isinstance(chunk, str) for chunk in chunks):
             raise DataError(f"{self.path}: ids must be text", hint="put them in quotes")
         self.rows += len(table)
@@ -141,42 +146,52 @@ class Run:
         if STAGE in names:
             for batch in file.iter_batches(batch_size=8192, columns=["query_id", STAGE]):
                 self.rows += len(batch)
-                yield batch
+                yield ranking_columns(batch, STAGE, self.path)
             return
         columns = COLUMNS.find(names, self.path.name)
         if _is_grouped(self.path, columns[0]):
-            yield from self._grouped_parquet(columns)
+            parts = _whole_queries(self._hits(columns))
         else:
-            whole = file.read(columns=list(columns)).combine_chunks()
-            yield self._rank_part(whole.to_batches()[0], columns)
+            hits = list(self._hits(columns))
+            parts = iter([pa.concat_batches(hits)] if hits else [])
+        for part in parts:
+            yield self._ranked(part["query"], part["chunk"], part["score"].to_numpy())
 
-    def _grouped_parquet(self, columns: tuple[str, str, str]) -> Iterator[pa.RecordBatch]:
-        """Whole queries at a time from a file whose queries stand together."""
-        rest: pa.RecordBatch | None = None
+    def _hits(self, columns: tuple[str, str, str]) -> Iterator[pa.RecordBatch]:
+        """Query, chunk and score of the usable rows."""
         for batch in open_parquet(self.path).iter_batches(batch_size=_ROWS, columns=list(columns)):
-            joined = batch if rest is None else pa.concat_batches([rest, batch])
-            ends = pc.run_end_encode(joined[columns[0]], run_end_type=pa.int64()).run_ends
-            cut = ends[-2].as_py() if len(ends) > 1 else 0
-            rest = joined.slice(cut)
-            if cut:
-                yield self._rank_part(joined.slice(0, cut), columns)
-        if rest is not None and len(rest):
-            yield self._rank_part(rest, columns)
-
-    def _rank_part(self, part: pa.RecordBatch, columns: tuple[str, str, str]) -> pa.RecordBatch:
-        queries, chunks = (as_text(part[name], self.path, name) for name in columns[:2])
-        scores = part[columns[2]].cast(pa.float64())
-        numbers = scores.fill_null(float("nan")).to_numpy()
-        bad = np.isnan(numbers)
-        if bad.any():
-            names = ", ".join(queries.take(np.flatnonzero(bad)[:5]).to_pylist())
-            message = f"{int(bad.sum())} rows have no score (set aside); queries {names}"
-            self.faults.append(
-                Fault("quarantined", message, where=self.path.name, count=int(bad.sum()))
+            queries, chunks = (as_text(batch[name], self.path, name) for name in columns[:2])
+            scores = as_numbers(batch[columns[2]], self.path, columns[2])
+            good = ~np.isnan(scores)
+            self._set_aside(queries, ~good, "rows have no score")
+            nameless = no_id(queries)
+            self._set_aside(chunks, nameless & good, "rows have no query id")
+            good &= ~nameless
+            part = pa.RecordBatch.from_arrays(
+                [queries, chunks, pa.array(scores)], ["query", "chunk", "score"]
             )
-            good = pa.array(~bad)
-            queries, chunks, numbers = queries.filter(good), chunks.filter(good), numbers[~bad]
-        return self._ranked(queries, chunks, numbers)
+            yield part if good.all() else part.filter(pa.array(good))
+
+    def _set_aside(self, ids: pa.Array, rows: npt.NDArray[np.bool_], reason: str) -> None:
+        count = int(rows.sum())
+        if count:
+            names = ", ".join(map(str, ids.take(np.flatnonzero(rows)[:5])))
+            message = f"{count} {reason} (set aside), the first: {names}"
+            self.faults.append(Fault("quarantined", message, where=self.path.name, count=count))
+
+
+def _whole_queries(parts: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Hits whose queries stand together, cut between queries only."""
+    rest: pa.RecordBatch | None = None
+    for part in parts:
+        joined = part if rest is None else pa.concat_batches([rest, part])
+        ends = pc.run_end_encode(joined["query"], run_end_type=pa.int64()).run_ends
+        cut = ends[-2].as_py() if len(ends) > 1 else 0
+        rest = joined.slice(cut)
+        if cut:
+            yield joined.slice(0, cut)
+    if rest is not None and len(rest):
+        yield rest
 
 
 _Block = tuple[pa.Array, pa.Array, npt.NDArray[np.float64], npt.NDArray[np.float64]]
@@ -207,14 +222,15 @@ def _is_grouped(path: Path, column: str) -> bool:
     seen: set[int] = set()
     last: str | None = None
     for batch in open_parquet(path).iter_batches(batch_size=_ROWS, columns=[column]):
-        queries = pc.run_end_encode(batch[column], run_end_type=pa.int64()).values
+        queries = as_text(batch[column], path, column)
+        queries = pc.run_end_encode(queries, run_end_type=pa.int64()).values
         if len(queries) and queries[0].as_py() == last:
             queries = queries.slice(1)
         if not len(queries):
             continue
         last = queries[-1].as_py()
         before = len(seen)
-        seen.update(Strings.of(as_text(queries, path, column)).hashes().tolist())
+        seen.update(Strings.of(queries).hashes().tolist())
         if len(seen) - before < len(queries):
             return False
     return True

@@ -16,7 +16,7 @@ from ragnostic.errors import RetrievalError
 
 
 def test_a_second_run_embeds_nothing_and_gives_the_same_bytes(tmp_path, letters):
-    """Repeats within a call are embedded once; roles are kept apart; order is the caller's."""
+    """Repeats in a call are embedded once; order is the caller's; queries are never kept."""
     path = tmp_path / "deep" / "vectors.sqlite"
     first = CachedEmbedder(letters, path)
     texts = ["b", "a", "b", "\ud800"]
@@ -28,7 +28,9 @@ def test_a_second_run_embeds_nothing_and_gives_the_same_bytes(tmp_path, letters)
     assert second.embed(texts[::-1], "passage")[::-1].tobytes() == vectors.tobytes()
     assert (second.hits, second.misses) == (4, 0)
     second.embed(["a"], "query")
-    assert second.misses == 1
+    second.embed(["a"], "query")
+    assert [role for role, _ in letters.embedded][-2:] == ["query", "query"]
+    assert (second.hits, second.misses) == (4, 0)
     assert second.faults == []
     assert second.count_tokens("a b") == 2
 
@@ -44,35 +46,37 @@ def test_the_file_holds_no_text(tmp_path, letters):
 def test_fresh_ignores_earlier_runs_but_not_its_own_and_stores(tmp_path, letters):
     """--fresh embeds again once, for the next run to use."""
     path = tmp_path / "v.sqlite"
-    CachedEmbedder(letters, path).embed(["a"], "query")
+    CachedEmbedder(letters, path).embed(["a"], "passage")
     fresh = CachedEmbedder(letters, path, fresh=True)
-    fresh.embed(["a", "b"], "query")
-    fresh.embed(["a", "b"], "query")
+    fresh.embed(["a", "b"], "passage")
+    fresh.embed(["a", "b"], "passage")
     assert (fresh.misses, fresh.hits) == (2, 2)
     later = CachedEmbedder(letters, path)
-    later.embed(["b"], "query")
+    later.embed(["b"], "passage")
     assert later.misses == 0
 
 
 def test_without_a_path_nothing_is_kept(letters):
     """Counting and joining repeats still work."""
     cache = CachedEmbedder(letters, None)
-    assert cache.embed(["a", "a"], "query").shape == (2, 27)
+    assert cache.embed(["a", "a"], "passage").shape == (2, 27)
     assert (cache.hits, cache.misses) == (1, 1)
-    assert cache.embed([], "query").shape == (0, 27)
+    assert cache.embed([], "passage").shape == (0, 27)
     cache.close()
 
 
-def test_an_embedder_says_itself_what_a_role_is(tmp_path, letters):
-    """With one prefix for both roles a query's vector serves as a passage's."""
-    letters.role_key = lambda role: "same"
+def test_another_prefix_or_model_is_another_vector(tmp_path, letters):
+    """The embedder says itself what makes its passages differ."""
+    prefix = ["passage: "]
+    letters.role_key = lambda role: prefix[0]
     cache = CachedEmbedder(letters, tmp_path / "v.sqlite")
-    cache.embed(["a"], "query")
     cache.embed(["a"], "passage")
-    assert cache.misses == 1
+    prefix[0] = ""
+    cache.embed(["a"], "passage")
+    assert cache.misses == 2
     letters.name = "another model"
     other = CachedEmbedder(letters, tmp_path / "v.sqlite")
-    other.embed(["a"], "query")
+    other.embed(["a"], "passage")
     assert other.misses == 1
 
 
@@ -104,11 +108,11 @@ def test_a_damaged_file_is_renamed_aside_and_told(tmp_path, letters):
     for number in (1, 2):
         path.write_bytes(b"this is not a database " * 100)
         cache = CachedEmbedder(letters, path)
-        assert cache.embed(["a"], "query").shape == (1, 27)
+        assert cache.embed(["a"], "passage").shape == (1, 27)
         assert f"renamed to v.sqlite.damaged-{number}" in cache.faults[0].message
         assert (tmp_path / f"v.sqlite.damaged-{number}").exists()
         again = CachedEmbedder(letters, path)
-        again.embed(["a"], "query")
+        again.embed(["a"], "passage")
         assert again.misses == 0
         cache.close()
         again.close()
@@ -137,28 +141,28 @@ def test_a_row_that_is_no_unit_vector_of_the_usual_size_is_a_miss(tmp_path, lett
     """It is embedded and stored again."""
     path = tmp_path / "v.sqlite"
     cache = CachedEmbedder(letters, path)
-    expected = cache.embed(["a", "b", "c"], "query")
+    expected = cache.embed(["a", "b", "c"], "passage")
     cache.close()
     with sqlite3.connect(path) as connection:
         key = connection.execute("SELECT key FROM vectors").fetchone()
         connection.execute("UPDATE vectors SET vector = ? WHERE key = ?", (blob, *key))
     connection.close()
     again = CachedEmbedder(letters, path)
-    assert again.embed(["a", "b", "c"], "query").tobytes() == expected.tobytes()
+    assert again.embed(["a", "b", "c"], "passage").tobytes() == expected.tobytes()
     assert (again.hits, again.misses) == (2, 1)
 
 
 def test_a_unit_vector_of_another_size_is_a_miss(tmp_path, letters):
     """The rows of one model have one size."""
     path = tmp_path / "v.sqlite"
-    CachedEmbedder(letters, path).embed(["a", "b", "c"], "query")
+    CachedEmbedder(letters, path).embed(["a", "b", "c"], "passage")
     with sqlite3.connect(path) as connection:
         key = connection.execute("SELECT key FROM vectors").fetchone()
         blob = np.array([1, 0], "<f4").tobytes()
         connection.execute("UPDATE vectors SET vector = ? WHERE key = ?", (blob, *key))
     connection.close()
     again = CachedEmbedder(letters, path)
-    assert again.embed(["a", "b", "c"], "query").shape == (3, 27)
+    assert again.embed(["a", "b", "c"], "passage").shape == (3, 27)
     assert again.misses == 1
 
 
@@ -168,7 +172,7 @@ def test_a_place_that_cannot_be_written_is_told_and_not_fatal(tmp_path, letters)
     (tmp_path / "folder").mkdir()
     for path in (tmp_path / "file" / "v.sqlite", tmp_path / "folder"):
         cache = CachedEmbedder(letters, path)
-        assert cache.embed(["a"], "query").shape == (1, 27)
+        assert cache.embed(["a"], "passage").shape == (1, 27)
         assert "not used" in cache.faults[0].message
         assert cache.faults[0].kind == "vector_cache"
 
@@ -180,8 +184,8 @@ def test_a_file_of_another_form_is_left_alone(tmp_path, letters):
         connection.execute("CREATE TABLE vectors (something)")
     connection.close()
     cache = CachedEmbedder(letters, path)
-    cache.embed(["a"], "query")
-    cache.embed(["b"], "query")
+    cache.embed(["a"], "passage")
+    cache.embed(["b"], "passage")
     assert path.exists()
     assert all("not used for a moment" in fault.message for fault in cache.faults)
 
@@ -200,7 +204,7 @@ class One:
         return np.ones((len(texts), 1), dtype=np.float32)
 cache = CachedEmbedder(One(), Path(sys.argv[1]))
 for number in range(40):
-    cache.embed([f"{sys.argv[2]} {number}", f"shared {number}"], "query")
+    cache.embed([f"{sys.argv[2]} {number}", f"shared {number}"], "passage")
 assert not cache.faults, cache.faults
 """
     started = [

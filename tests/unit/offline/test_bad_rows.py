@@ -28,7 +28,7 @@ def test_the_first_ten_are_listed(tmp_path):
     lines = str(caught.value).splitlines()
     assert lines[1] == "    a.jsonl:1: line 1: broken"
     assert lines[11] == "    … and 2 more"
-    assert "run.bad_rows (now 0.5)" in lines[12]
+    assert "bad_rows (now 0.5)" in lines[12]
 
 
 def test_rows_of_a_folder_are_those_of_its_files(tmp_path):

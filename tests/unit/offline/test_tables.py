@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from ragnostic.offline.chunks_table import chunks_table, with_doc_ids
 from ragnostic.offline.records_table import records_table
 from ragnostic.records import Chunk, EvalQuery, Hits
@@ -21,7 +19,7 @@ def test_a_record_holds_query_stages_and_judgments():
     ]
     stages = {
         "retrieve": [
-            Hits(("a", None), scores=(1.0, math.nan), top_k=2, took_ms=1.5),
+            Hits(("a", None), scores=(1.0, 0.5), top_k=2, took_ms=1.5),
             Hits(top_k=2, status="failed", error="timed out"),
         ],
         "rerank": [Hits(("a",), took_ms=2.0, truncated=(True,)), None],
@@ -33,7 +31,7 @@ def test_a_record_holds_query_stages_and_judgments():
     assert (first["latency_ms"], second["latency_ms"]) == (3.5, None)
     assert (first["outcome"], second["outcome"]) == ("ok", "failed")
     assert (first["judge"], second["judge"]) == ("gold", None)
-    assert first["retrieve"]["scores"] == [1.0, None]
+    assert first["retrieve"]["scores"] == [1.0, 0.5]
     assert first["retrieve"]["ids"] == ["a", None]
     assert first["rerank"]["truncated"] == [True]
     assert second["rerank"] is None
