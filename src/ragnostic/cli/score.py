@@ -15,7 +15,13 @@ from ragnostic.evalset.record_files import read_records, record_stages
 from ragnostic.evalset.runs import Run
 from ragnostic.metrics import Metric, parse_list
 from ragnostic.offline.bad_rows import check_share
-from ragnostic.offline.evaluation import DEFAULT_METRICS, Evaluation, evaluate, evaluate_records
+from ragnostic.offline.evaluation import (
+    DEFAULT_METRICS,
+    Evaluation,
+    columns_read,
+    evaluate,
+    evaluate_records,
+)
 from ragnostic.offline.per_query import write_per_query
 from ragnostic.report.numbers import decimal
 from ragnostic.scoring import Plan
@@ -110,8 +116,8 @@ def _score_records(
         raise UsageError(f"{path}: no stage {stage!r}; there are: {', '.join(stages)}")
     name = stage or stages[-1]
     plan = Plan(tuple(parse_list(metrics)), stage=name, missing=missing)
-    columns = ["record_id", "query_id", "answerable", "judged", name]
-    result = evaluate_records(read_records(path, stages, faults, columns), plan, faults)
+    batches = read_records(path, stages, faults, columns_read(name))
+    result = evaluate_records(batches, plan, faults)
     check_share(path, faults, good=result.scored.table.num_rows, limit=bad_rows)
     return result
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -13,7 +14,6 @@ from ragnostic.errors import Fault
 from ragnostic.evalset.near_matches import near_matches
 from ragnostic.records import STAGE_TYPE
 from ragnostic.scoring.lookup import IdIndex
-from ragnostic.scoring.strings import Strings
 
 _NAMED = 20
 _KEPT = 10_000
@@ -43,8 +43,10 @@ class JudgedRun:
         judged = self.qrels["judged"].combine_chunks()
         seen = np.zeros(len(known), dtype=np.bool_)
         wanted = _odd_forms(_gold_ids(judged))
+        following = 0
         for batch in self.rankings:
-            found = places.find(batch["query_id"])
+            found = places.find_next(batch["query_id"], following)
+            following = int(found[-1]) + 1 if len(found) else following
             seen[found[found >= 0]] = True
             self._shared += int((found >= 0).sum())
             self._unjudged += batch["query_id"].filter(pa.array(found < 0)).to_pylist()
@@ -136,12 +138,20 @@ def _plain(ids: pa.Array) -> pa.Array:
 
 def _odd(ids: pa.Array) -> set[str]:
     """Ids that trimming or NFKC would change."""
-    data = Strings.of(ids).data
     # Plain ASCII without blanks cannot change, and most ids are that: look at the bytes first.
-    if not ((data >= 0x80) | ((data > 0) & (data <= 0x20))).any():
+    if not ((_bytes(ids) - np.uint8(0x21)) > 0x7F - 0x21).any():
         return set()
     changed = pc.not_equal(ids, _plain(ids))
     return set(ids.filter(changed).unique().to_pylist())
+
+
+def _bytes(ids: pa.Array) -> npt.NDArray[np.uint8]:
+    """The bytes of all ids, one after the other, without a copy."""
+    _, offsets, data = ids.buffers()
+    if not len(ids) or data is None:
+        return np.zeros(0, dtype=np.uint8)
+    bounds = np.frombuffer(offsets, dtype=np.int32)[ids.offset : ids.offset + len(ids) + 1]
+    return np.frombuffer(data, dtype=np.uint8)[bounds[0] : bounds[-1]]
 
 
 def _odd_forms(ids: pa.Array) -> set[str]:

@@ -39,13 +39,14 @@ def record_stages(path: Path) -> list[str]:
 def read_records(
     path: Path, stages: Sequence[str], faults: list[Fault], columns: Sequence[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Record batches of a file. ``columns`` (Parquet only) limits what is read.
+    """Record batches of a file. ``columns`` (Parquet only) limits what is read: ``a`` or ``a.b``.
 
     A line that cannot be read is set aside as a fault with its file and line.
     """
     if is_parquet(path):
         file = open_parquet(path)
-        wanted = None if columns is None else [c for c in columns if c in file.schema_arrow.names]
+        names = file.schema_arrow.names
+        wanted = columns and [name for name in columns if name.partition(".")[0] in names]
         for batch in file.iter_batches(batch_size=_ROWS, columns=wanted):
             yield _checked(batch, path)
         return

@@ -30,12 +30,15 @@ def average_precision(
     [0.8056]
     """
     items = gains.items if k is None else gains.items[:, :k]
-    hit = items >= rel
-    place = np.arange(1, items.shape[1] + 1)
-    total = np.where(hit, np.cumsum(hit, axis=1) / place, 0.0).sum(axis=1)
+    # Rank by rank: vectors of n stay in the cache, and the order of the sum is always the same.
+    total, found = np.zeros(len(items)), np.zeros(len(items))
+    for rank in range(items.shape[1]):
+        hit = items[:, rank] >= rel
+        found += hit
+        total += hit * (found / (rank + 1))
     relevant = gains.relevant_items(rel)
     if norm == "hits":
-        value = np.nan_to_num(divide(total, hit.sum(axis=1)))
+        value = np.nan_to_num(divide(total, found))
     elif norm == "min" and k is not None:
         value = divide(total, np.minimum(relevant, k))
     else:

@@ -97,7 +97,7 @@ def gains(
 ) -> Gains:
     """Gains from plain lists of grades in rank order, for tests and examples.
 
-    ``None`` or -1 marks an unjudged chunk. Without ``ideal`` all judged chunks were retrieved.
+    -1 marks an unjudged chunk. Without ``ideal`` all judged chunks were retrieved.
 
     >>> gains([[3, -1], [1]]).matrix.tolist()
     [[3, -1], [1, -1]]
@@ -114,12 +114,27 @@ def gains(
 
 
 def _padded(rows: Sequence[Sequence[float]]) -> Array:
-    whole = all(float(grade).is_integer() for row in rows for grade in row)
+    whole = all(float(grade).is_integer() and grade <= 127 for row in rows for grade in row)
     depth = max((len(row) for row in rows), default=0)
     matrix = np.full((len(rows), depth), UNJUDGED, dtype=np.int8 if whole else np.float32)
     for index, row in enumerate(rows):
         matrix[index, : len(row)] = row
     return matrix
+
+
+def row_sums(values: Array) -> Floats:
+    """Sums along axis 1, added rank by rank; (n,).
+
+    numpy's own sum adds in another order for another width or layout, and so the last bit of a
+    value would depend on the other queries of its block (METRICS 1.7).
+
+    >>> row_sums(np.array([[1, 2], [3, 4]])).tolist()
+    [3.0, 7.0]
+    """
+    total = np.zeros(len(values))
+    for rank in values.T:
+        total += rank
+    return total
 
 
 def undefined_without(relevant: Floats, values: Any) -> Floats:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ragnostic.metrics.inputs import UNJUDGED, Columns, Gains, divide
+from ragnostic.metrics.inputs import UNJUDGED, Columns, Gains, divide, row_sums
 from ragnostic.metrics.registry import metric
 
 
@@ -59,8 +59,8 @@ def bpref(gains: Gains, *, rel: float = 1) -> Columns:
         above = np.take_along_axis(above, column, axis=1) if above.shape[1] else column
     most = np.minimum(relevant, irrelevant)[:, None]
     penalty = np.nan_to_num(divide(np.minimum(above, relevant[:, None]), most))
-    worth = np.where(hit, 1 - np.minimum(penalty, 1), 0).sum(axis=1)
-    return Columns(divide(worth, relevant))
+    worth = np.where(hit, 1 - np.minimum(penalty, 1), 0)
+    return Columns(divide(row_sums(worth), relevant))
 
 
 def condense(gains: Gains) -> Gains:

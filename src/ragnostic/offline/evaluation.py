@@ -100,6 +100,14 @@ def evaluate_records(
     return Evaluation(scored, 0, (*faults, *scored.faults))
 
 
+def columns_read(stage: str) -> list[str]:
+    """The columns of a records file that scoring one stage reads; the rest need no decoding."""
+    return [
+        *("record_id", "query_id", "answerable", "judged"),
+        *(f"{stage}.{member}" for member in ("ids", "top_k", "status")),
+    ]
+
+
 def _metrics(given: Sequence[str | Metric] | str) -> tuple[Metric, ...]:
     if isinstance(given, str):
         return tuple(parse_list(given))

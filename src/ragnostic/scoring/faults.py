@@ -57,7 +57,8 @@ def merged(faults: Iterable[Fault], stage: str = "") -> list[Fault]:
     groups: dict[str, list[Fault]] = defaultdict(list)
     for fault in faults:
         groups[fault.kind].append(fault)
-    return [_merged(kind, group, stage) for kind, group in groups.items()]
+    # In one order, however the records were cut into batches.
+    return [_merged(kind, groups[kind], stage) for kind in _TEXTS if kind in groups]
 
 
 def _merged(kind: str, group: list[Fault], stage: str) -> Fault:

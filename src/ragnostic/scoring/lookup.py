@@ -15,6 +15,7 @@ from ragnostic.scoring.strings import Hashes, Indices, Strings
 class IdIndex:
     """Known ids by their sorted hashes; equality is verified byte by byte."""
 
+    ids: pa.Array
     known: Strings
     hashes: Hashes
     order: Indices
@@ -25,7 +26,19 @@ class IdIndex:
         known = Strings.of(ids)
         hashes = known.hashes()
         order = np.argsort(hashes, kind="stable")
-        return cls(known, hashes[order], order)
+        return cls(ids, known, hashes[order], order)
+
+    def find_next(self, ids: pa.Array, start: int) -> Indices:
+        """As :meth:`find`, quick where ``ids`` are just the known ones from ``start`` on.
+
+        Two files made from the same queries mostly hold them in the same order.
+
+        >>> IdIndex.of(pa.array(["a", "b", "c"])).find_next(pa.array(["b", "c"]), 1).tolist()
+        [1, 2]
+        """
+        if len(ids) and not ids.null_count and self.ids.slice(start, len(ids)).equals(ids):
+            return np.arange(start, start + len(ids))
+        return self.find(ids)
 
     def find(self, ids: pa.Array) -> Indices:
         """Position of each id among the known ones (the first, if it is there twice), else -1.

@@ -80,7 +80,8 @@ def _no_hashes(shape: tuple[int, ...]) -> Hashes:
 
 
 def _without_duplicates(given: Rankings) -> Rankings:
-    ordered = np.sort(given.hashes, axis=1)
+    # Half hashes only raise suspicion, at half the cost; suspects are verified.
+    ordered = np.sort(given.hashes.astype(np.uint32), axis=1)
     rows = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
     if not rows.size:
         return given

@@ -19,7 +19,11 @@ Hashes = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_HALF, _BITS, _ALL = np.uint64(32), np.uint64(8), np.uint64(0xFFFFFFFFFFFFFFFF)
+_HALF = np.uint64(32)
+_MASKS = [(1 << (8 * size)) - 1 for size in range(9)]
+_FIRST = np.array([_MASKS[min(size, 8)] for size in range(17)], dtype=np.uint64)
+_SECOND = np.array([_MASKS[max(size - 8, 0)] for size in range(17)], dtype=np.uint64)
+"""By the bytes that are left of a string: what to keep of the two words of a step."""
 _STEP = 16
 _LONG = 256
 """Longer strings are hashed one by one: a loop over their words would not pay for a few rows."""
@@ -69,12 +73,14 @@ class Strings:
     def _pair(self, index: Any, position: int) -> tuple[Hashes, Hashes]:
         """The 16 bytes from ``position`` of strings that reach it, as two words, zero-padded."""
         words = self._windows[self.starts[index] + position].view("<u8").reshape(-1, 2)
-        first, second = words[:, 0].copy(), words[:, 1].copy()
-        lengths = self.lengths[index]
-        if lengths.size and int(lengths.min()) < position + _STEP:
-            surplus = (position + _STEP - lengths).clip(0, _STEP)
-            second &= _ALL >> (surplus.clip(0, 8).astype(np.uint64) * _BITS)
-            first &= _ALL >> ((surplus - 8).clip(0, 8).astype(np.uint64) * _BITS)
+        first, second = words[:, 0], words[:, 1]
+        rest = self.lengths[index] - position
+        shortest, longest = int(rest.min(initial=_STEP)), int(rest.max(initial=0))
+        if shortest < _STEP:
+            # Ids of one length, the usual case, need one mask for all.
+            sizes = shortest if shortest == longest else rest.clip(max=_STEP)
+            first &= _FIRST[sizes]
+            second &= _SECOND[sizes]
         return first, second
 
     def hashes(self) -> Hashes:

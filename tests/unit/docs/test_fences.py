@@ -22,7 +22,7 @@ from ragnostic.adapters.expressions import search
 from ragnostic.config import load
 from ragnostic.corpus.documents import load_documents
 from ragnostic.evalset.loading import load_evaluation_set
-from ragnostic.metrics import Metric
+from ragnostic.metrics import Metric, definitions, registry
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = [
@@ -58,7 +58,7 @@ def fences(page: Path) -> list[Fence]:
     for number, line in lines:
         begun = OPEN.match(line)
         if begun is None:
-            assert not line.startswith("```"), f"{page.name}:{number}: {line}"
+            assert not line.lstrip().startswith("```"), f"{page.name}:{number}: {line}"
             continue
         body = []
         for _, inner in lines:
@@ -230,6 +230,18 @@ def check_other(where: str, words: list[str]) -> None:
             assert (ROOT / word.partition("::")[0]).exists(), f"{where}: no {word}"
 
 
+@pytest.fixture
+def known_metrics():
+    """Forgets the metrics that a page registers as an example."""
+    tuple(definitions())  # imports them all
+    before = dict(registry._REGISTRY)
+    yield
+    registry._REGISTRY.clear()
+    registry._REGISTRY.update(before)
+    registry.lookup.cache_clear()
+
+
+@pytest.mark.usefixtures("known_metrics")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_shows_is_true(page, tmp_path, monkeypatch):
     """Commands print what stands below them, code runs, configurations load, files are read."""

@@ -1,0 +1,85 @@
+"""The JSON object of one stage."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ragnostic.errors import Fault
+from ragnostic.metrics import Metric
+from ragnostic.records import record_schema
+from ragnostic.scoring import Plan, score
+from ragnostic.stats import curve_summary, stage_summary
+
+A = {"ids": ["a"]}
+
+
+def scored(rows, **options):
+    """A scored stage."""
+    named = [{"query_id": f"q{i}", **row} for i, row in enumerate(rows)]
+    table = pa.Table.from_pylist(named, record_schema(["retrieve"]))
+    return score(table, Plan((Metric.parse("RR@2"),), **options))
+
+
+def test_the_object_has_everything_that_interfaces_names():
+    """Means, Judged@k, ties, duplicates, unjudged queries, warnings: strict JSON."""
+    found = stage_summary(
+        scored([{"judged": A, "retrieve": {"ids": ["x", "x", "a"]}}, {"retrieve": A}]),
+        ties=3,
+        faults=[Fault("quarantined", "bad", where="f:1")],
+        took_ms=np.array([10.0, np.nan]),
+    )
+    assert list(found) == [
+        "metrics", "Judged@2", "ties", "duplicates", "unjudged_queries", "warnings", "latency_ms",
+    ]  # fmt: skip
+    assert found["metrics"]["RR@2"]["mean"] == 0.5
+    assert found["Judged@2"] == 0.5
+    assert (found["ties"], found["duplicates"], found["unjudged_queries"]) == (3, 1, 1)
+    assert found["warnings"][0] == "f:1: bad"
+    assert "x" in found["warnings"][1]
+    assert found["latency_ms"] == {"p50": 10.0, "p95": 10.0, "p99": 10.0}
+    json.dumps(found, allow_nan=False)
+
+
+def test_unknown_durations_are_no_latency():
+    """None, not nought."""
+    assert stage_summary(scored([]), took_ms=np.array([np.nan]))["latency_ms"] is None
+
+
+def test_the_curve_comes_with_half_life_plateau_and_carried_share():
+    """Found at rank 2 of 4 asked; the second ranking ended after one result."""
+    found = stage_summary(
+        scored(
+            [
+                {"judged": A, "retrieve": {"ids": ["x", "a", "y", "z"], "top_k": 4}},
+                {"judged": A, "retrieve": {"ids": ["a"], "top_k": 4}},
+                {"retrieve": A},
+            ],
+            curve_depth=10,
+        )
+    )["curve"]
+    assert found == {
+        "depth": [1, 2, 3, 4],
+        "recall": [0.5, 1.0, 1.0, 1.0],
+        "half_life": 1,
+        "plateau": 0,
+        "carried_share": 0.5,
+    }
+
+
+def test_without_top_k_the_deepest_ranking_says_how_far_was_asked():
+    """Two results at most."""
+    found = curve_summary(scored([{"judged": A, "retrieve": {"ids": ["x", "a"]}}], curve_depth=9))
+    assert found["depth"] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("rows", "depth"),
+    [([], 5), ([{"retrieve": A}], 5), ([{"judged": A}], 5), ([{"judged": A, "retrieve": A}], 0)],
+)
+def test_there_is_no_curve_without_a_scored_ranking(rows, depth):
+    """Nothing to draw: no query, none judged, none retrieved, none asked for."""
+    assert curve_summary(scored(rows, curve_depth=depth)) is None
