@@ -38,7 +38,7 @@ from ragnostic.scoring.strings import Strings
 
 COLUMNS = Columns(value=("score",), trec_width=6)
 STAGE = "retrieve"
-_ROWS = 1 << 18
+_ROWS = 1 << 16
 
 
 @dataclass
