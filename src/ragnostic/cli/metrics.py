@@ -37,7 +37,7 @@ def describe(definition: Definition) -> list[str]:
         f"  formula     {definition.formula}",
         f"  range       {_range(definition)}",
         f"  write       {_usage(definition)}",
-        f"  defined in  METRICS {definition.section}",
+        f"  defined in  docs/metrics.md, section {definition.section}",
     ]
     if definition.aliases:
         lines.append(f"  also        {', '.join(definition.aliases)}")

@@ -118,7 +118,8 @@ class RerankSettings(Table):
 
     use: str = Field(
         default="embedding",
-        description="Reranker: embedding, http, python, …; none switches the stage off.",
+        description="Reranker: embedding, http, python, …; none switches the stage off. After a "
+        "retriever with its own index (http, python) there is none unless this key names one.",
     )
     top_n: int = Field(
         default=5,

@@ -63,6 +63,7 @@ def choose(
     choices: dict[str, Choice] = {}
     for name in PLUG_TABLES:
         needed = name != "embed" or any(needs(choice, "embedder") for choice in choices.values())
+        needed = needed and not (name == "rerank" and _left_as_it_is(choices, tables["rerank"]))
         choice = chooser.used(name) if needed else None
         if choice is not None:
             choices[name] = choice
@@ -73,6 +74,15 @@ def choose(
 def needs(choice: Choice, what: str) -> bool:
     """Whether an implementation says that it needs a ``corpus`` or an ``embedder``."""
     return bool(getattr(choice.plugin, f"needs_{what}", False))
+
+
+def _left_as_it_is(choices: Mapping[str, Choice], rerank: Table | None) -> bool:
+    """Whether nobody asked for a reranker behind a retriever that has its own index: a service
+    that exists is evaluated as it is.
+    """
+    retriever = choices.get("retrieve")
+    asked = rerank is not None and "use" in rerank.model_fields_set
+    return retriever is not None and not needs(retriever, "corpus") and not asked
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,16 @@ from typing import Any
 import pyarrow as pa
 
 from ragnostic.corpus.files import iter_lines
-from ragnostic.corpus.strict_json import RowError, parse_object
+from ragnostic.corpus.strict_json import RowError, kind_of, parse_object
 from ragnostic.errors import DataError, Fault
 from ragnostic.evalset.formats import is_parquet, open_parquet
 from ragnostic.evalset.record_values import instant
 from ragnostic.evalset.rows import quarantine
-from ragnostic.records import BASE_FIELDS, record_schema, stages_of
+from ragnostic.records import BASE_FIELDS, JUDGED_TYPE, STAGE_TYPE, record_schema, stages_of
 
 _ROWS = 8192
+_LISTS = {name for name, kind in BASE_FIELDS.items() if pa.types.is_list(kind)}
+_LIST_MEMBERS = {f.name for f in (*STAGE_TYPE, *JUDGED_TYPE) if pa.types.is_list(f.type)}
 
 
 def record_stages(path: Path) -> list[str]:
@@ -73,11 +75,27 @@ def _objects(path: Path, faults: list[Fault]) -> Iterator[tuple[int, dict[str, A
             if not isinstance(row.get("query_id"), str):
                 quarantine(path, number, "a record needs a query_id that is text", faults)
                 continue
+            _check_lists(row)
             if row.get("ts") is not None:
                 row["ts"] = instant(row["ts"])
             yield number, row
         except RowError as error:
             quarantine(path, number, str(error), faults)
+
+
+def _check_lists(row: dict[str, Any]) -> None:
+    """Arrow would take a text or an object for a list of its characters or keys."""
+    for name, value in row.items():
+        if name in _LISTS:
+            _check_list(name, value)
+        elif isinstance(value, dict) and name != "labels":
+            for member in _LIST_MEMBERS & value.keys():
+                _check_list(f"{name}.{member}", value[member])
+
+
+def _check_list(name: str, value: Any) -> None:
+    if value is not None and not isinstance(value, list):
+        raise RowError(f"{name} must be a list, not {kind_of(value)}")
 
 
 def _batch(

@@ -90,7 +90,9 @@ def metric(
         own = dict(params or {})
         if graded:
             takes_rel = "rel" in inspect.signature(compute).parameters
-            own |= {k: v for k, v in COMMON.items() if k != "rel" or takes_rel}
+            of_facets = "facets" in rest.get("needs", ())
+            unwanted = {"rel": not takes_rel, "facet": of_facets}
+            own |= {k: v for k, v in COMMON.items() if not unwanted.get(k)}
         _REGISTRY[name] = Definition(
             name=name,
             compute=compute,

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ragnostic.config import Configuration
 from ragnostic.errors import Fault
 from ragnostic.offline.calls import CallPolicy
 from ragnostic.offline.chunks_table import with_doc_ids
@@ -50,12 +49,11 @@ def run_pipeline(inputs: Inputs, workshop: Workshop, durations: Durations) -> Pi
 
     Raises RetrievalError when more than ``run.max_failed`` of the queries fail.
     """
-    configuration, queries = workshop.configuration, inputs.queries
-    settings = configuration.settings
+    settings, queries = workshop.configuration.settings, inputs.queries
     allowed = settings.run.max_failed * len(queries)
     with timed(durations, "index"):
         retriever = workshop.retriever()
-        reranker = workshop.reranker() if _is_asked_for(configuration) else None
+        reranker = workshop.reranker()
     with timed(durations, "retrieve"):
         policy = CallPolicy(retriever.workers, settings.run.retries, allowed)
         stages = retrieve_all(
@@ -63,8 +61,6 @@ def run_pipeline(inputs: Inputs, workshop: Workshop, durations: Durations) -> Pi
         )
     chunks = {chunk.id: chunk for chunk in inputs.chunks}
     stages = with_doc_ids(stages, chunks)
-    if reranker is None and len(stages) == 1:
-        reranker = workshop.reranker()
     if reranker is None:
         return PipelineResult(stages, None, _cache_faults(workshop))
     check_free_name(stages)
@@ -84,14 +80,6 @@ def run_pipeline(inputs: Inputs, workshop: Workshop, durations: Durations) -> Pi
     faults = (*found.faults, *([idle] if idle else []), *_cache_faults(workshop))
     summary = {"top_n": settings.rerank.top_n, "truncated_share": found.truncated_share}
     return PipelineResult({**stages, RERANK_STAGE: found.hits}, summary, faults)
-
-
-def _is_asked_for(configuration: Configuration) -> bool:
-    """Whether the reranker is needed whatever the retriever answers: the user named it, or the
-    retriever searches our corpus and so has one stage.
-    """
-    named = "use" in configuration.settings.rerank.model_fields_set
-    return named or bool(configuration.choices["retrieve"].plugin.needs_corpus)
 
 
 def _idle(workshop: Workshop, found: Reranked) -> Fault | None:

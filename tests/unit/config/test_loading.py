@@ -267,12 +267,21 @@ def test_options_inherit_from_their_table_and_from_the_run(tmp_path):
     """An option table wins over what it inherits."""
     text = (
         _SMALL + "[run]\ntimeout_s = 9\n[retrieve]\nuse = 'http'\n[retrieve.http]\nurl = 'u'\n"
-        "[rerank]\nmax_tokens = 99\n[rerank.embedding]\nlong = 'x'\n"
+        "[rerank]\nuse = 'embedding'\nmax_tokens = 99\n[rerank.embedding]\nlong = 'x'\n"
     )
     choices = _load(tmp_path, text).choices
     assert choices["retrieve"].options.timeout_s == 9
     assert choices["rerank"].options == _Reranker.Options(max_tokens=99, long="x")
     assert choices["embed"].options.query_prefix == "query: "
+
+
+def test_a_service_is_evaluated_as_it_is_unless_a_reranker_is_named(tmp_path):
+    """Behind a retriever with its own index there is no default reranker."""
+    service = _SMALL + "[retrieve]\nuse = 'http'\n[retrieve.http]\nurl = 'u'\n"
+    assert _load(tmp_path, service).as_json()["rerank"] == {"use": "none"}
+    assert "rerank" not in _load(tmp_path, service + "[rerank]\ntop_n = 3\n").choices
+    assert "rerank" in _load(tmp_path, service, "rerank.use=embedding").choices
+    assert "rerank" in _load(tmp_path, _SMALL).choices
 
 
 def test_the_embedder_is_chosen_only_where_something_embeds(tmp_path):

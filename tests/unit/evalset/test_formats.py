@@ -49,7 +49,7 @@ def test_parquet_is_told_by_its_first_bytes(tmp_path):
 def test_parquet_cut_short_is_refused(tmp_path):
     """With its name."""
     (tmp_path / "x.parquet").write_bytes(b"PAR1 and no more")
-    with pytest.raises(DataError, match="x.parquet: not a readable Parquet file"):
+    with pytest.raises(DataError, match=r"x\.parquet: not a readable Parquet file"):
         open_parquet(tmp_path / "x.parquet")
 
 
@@ -57,7 +57,7 @@ def test_parquet_cut_short_is_refused(tmp_path):
 def test_a_json_table_is_an_object_of_lists_or_objects(tmp_path, text):
     """A key given twice is refused as well."""
     (tmp_path / "a.json").write_text(text)
-    with pytest.raises(DataError, match="a.json"):
+    with pytest.raises(DataError, match=r"a\.json"):
         read_json_table(tmp_path / "a.json", [])
 
 
