@@ -369,19 +369,3 @@ def test_an_interrupted_run_leaves_nothing(folder, stop):
     assert time.monotonic() - begun < 10
     assert (program.returncode, said) == (130, "interrupted; nothing was written\n")
     assert not (folder / "runs").exists()
-
-
-@pytest.mark.shared
-def test_scifact_with_bm25_gives_the_known_value(shared, tmp_path):
-    """nDCG@10 of 0.679 within 0.01, from a BEIR folder as it stands."""
-    config = tmp_path / "scifact.toml"
-    config.write_text(
-        f'[dataset]\npath = "{shared}/data/scifact"\n'
-        '[rerank]\nuse = "none"\n[score]\nmetrics = ["nDCG@10"]\n',
-        encoding="utf-8",
-    )
-    done = CliRunner().invoke(cli.app, ["eval", str(config), "--out", str(tmp_path), "--json"])
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)["stages"]["retrieve"]["metrics"]["nDCG@10"]
-    assert found["mean"] == pytest.approx(0.679, abs=0.01)
-    assert found["n"] == 300

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from ragnostic.cli.console import print_table
-from ragnostic.metrics import Metric, definitions
+from ragnostic.metrics import definitions
+from ragnostic.metrics.naming import definition_of
 from ragnostic.metrics.registry import Definition
 
 
@@ -21,12 +22,8 @@ def metrics(
         rows = [[_usage(d), _range(d), d.purpose] for d in definitions()]
         print_table(["metric", "range", "what it is for"], rows, text_columns=3)
         return
-    bare = name.partition("(")[0].partition("@")[0]
-    try:
-        metric = Metric.parse(name)
-    except ValueError:
-        metric = Metric.parse(bare)
-    for line in describe(metric.definition):
+    bare = name.partition("(")[0].partition("@")[0].strip()
+    for line in describe(definition_of(bare)):
         typer.echo(line)
 
 

@@ -115,6 +115,6 @@ def _built(
     found = np.asarray(numbers, dtype=np.float64)
     high = int((found > 3).sum())
     if high:
-        faults.append(Fault("high_grade", f"{high} grades above 3", where=path.name, count=high))
+        faults.append(Fault("large_grade", f"{high} grades above 3", where=path.name, count=high))
     table, more = judged_table(queries, chunks, found)
     return Qrels(table, len(numbers), bad, (*faults, *more))

@@ -45,7 +45,7 @@ class Metric:
             raise UsageError(
                 f"{text!r} is not a metric name", hint="write it like nDCG(gain=exp)@10"
             )
-        definition = _definition(shape[1])
+        definition = definition_of(shape[1])
         cutoff = None if shape[3] is None else int(shape[3])
         _check_cutoff(text, definition, cutoff)
         given = dict(_pairs(text, definition, shape[2]))
@@ -109,9 +109,14 @@ def distinct(metrics: Iterable[Metric]) -> list[Metric]:
     return found
 
 
-def _definition(name: str) -> Definition:
+def definition_of(name: str) -> Definition:
+    """The definition of a metric by its bare name or an alias; raises UsageError with a hint.
+
+    >>> definition_of("map").name, definition_of("top1").name
+    ('AP', 'Success')
+    """
     known = lookup()
-    found = known.get(name.lower())
+    found = known.get(_FIXED_ALIASES.get(name.lower(), name).partition("@")[0].lower())
     if found is None:
         close = difflib.get_close_matches(name.lower(), known, n=1)
         hint = f"did you mean {known[close[0]].name}?" if close else "see: ragnostic metrics"

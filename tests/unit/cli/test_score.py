@@ -8,7 +8,6 @@ import pytest
 from typer.testing import CliRunner
 
 from ragnostic import cli
-from ragnostic.records import BASE_FIELDS
 
 QRELS = "q1 0 a 1\nq2 0 b 2\nq3 0 c 0\n"
 RUN = "q1 Q0 x 1 2 t\nq1 Q0 a 2 1 t\nq2 Q0 b 1 1 t\nq9 Q0 z 1 1 t\n"
@@ -81,9 +80,9 @@ def test_a_mean_that_is_none_says_why(records):
 
 def test_options_reach_the_scores(files, tmp_path):
     """missing, score order and precision, grades."""
-    assert parsed(*files, "--metrics", "RR", "--score-order", "distance")["metrics"]["RR"][
-        "mean"
-    ] == 1
+    assert (
+        parsed(*files, "--metrics", "RR", "--score-order", "distance")["metrics"]["RR"]["mean"] == 1
+    )
     (tmp_path / "qrels.txt").write_text("q1 0 a 0.5\nq2 0 b 1\nq5 0 z 1\n")
     options = ("--metrics", "RR", "--grades", "real", "--missing", "skip")
     found = parsed(*files, *options, "--score-precision", "float32")["metrics"]["RR"]
@@ -144,8 +143,3 @@ def test_too_many_bad_records_stop_the_scoring(records):
         file.write("\nbroken")
     assert score("--records", records).exit_code == 3
     assert score("--records", records, "--bad-rows", "0.5").exit_code == 0
-
-
-def test_the_fixed_columns_are_no_stages():
-    """``judged`` has ids, too."""
-    assert "judged" in BASE_FIELDS
