@@ -27,6 +27,15 @@ EXIT_INCONCLUSIVE = 5
 EXIT_INTERRUPTED = 130
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number with its words; ``many`` is for all numbers but 1, else ``one`` with an s.
+
+    >>> counted(1, "query", "queries"), counted(0, "query", "queries"), counted(2_000, "row")
+    ('1 query', '0 queries', '2000 rows')
+    """
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
+
+
 class RagnosticError(Exception):
     """Base of all errors meant for people: ``str(error)`` is the message and then the hint.
 
@@ -77,7 +86,7 @@ class ConfigError(UsageError):
         self.faults = tuple(faults)
         count = len(self.faults)
         lines = [str(fault) for fault in self.faults]
-        lines.append(f"{count} fault{'' if count == 1 else 's'}; nothing was run.")
+        lines.append(f"{counted(count, 'fault')}; nothing was run.")
         super().__init__("\n".join(lines))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -16,15 +17,20 @@ def _bundled() -> Path:
 
 
 def test_the_demo_shows_what_the_reranker_gains(tmp_path, monkeypatch):
-    """Two stages over 200 queries in both languages; all gold is found in the corpus; the last
-    line is the place of the report. Embeds about 59,000 tokens.
+    """Two stages over 200 queries in both languages; all gold is found in the corpus; the first
+    line says what is done, the last ones where the report is, and how it is had in English.
+    Embeds about 59,000 tokens.
     """
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     done = CliRunner().invoke(cli.app, ["demo", "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     assert "warning" not in done.stderr
     (folder,) = list_runs(tmp_path / "out")
-    assert done.stdout.splitlines()[-1] == f"report: {folder / 'report.html'}"
+    assert re.match(r"demo: BM25, .* \d{3} documents, \d{3} queries;", done.stderr)
+    place, other = done.stdout.splitlines()[-2:]
+    assert place == f"report: {folder / 'report.html'}"
+    assert other == f"in English: ragnostic report {folder} --lang en"
+    assert re.search(r"\nembedding \d+ passages \(kept for the next run\)\n", done.stderr)
     run = read_run(folder)
     before, after = (run.meta["stages"][stage]["metrics"] for stage in run.stages)
     assert after["RR@5"]["mean"] > before["RR@5"]["mean"] + 0.05

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -256,7 +257,7 @@ def test_too_many_bad_rows_end_the_run_and_few_are_listed(folder):
     done = _eval(folder)
     assert done.exit_code == 3
     assert "1 of 6 rows cannot be used" in done.stderr
-    assert "eval.jsonl:6" in done.stderr
+    assert "eval.jsonl:6: " in done.stderr
     assert not (folder / "runs").exists()
     done = _eval(folder, *_sets("run.bad_rows=0.5"))
     assert done.exit_code == 0
@@ -321,7 +322,8 @@ def test_runs_are_listed_shown_and_reported_again(folder):
     listed = CliRunner().invoke(cli.app, ["runs", "list", *out])
     assert path.name in listed.stdout
     assert "first" in listed.stdout
-    assert "RR@5=" in listed.stdout
+    assert " MRR@5=" in listed.stdout
+    assert re.search(r"  \d{4}-\d\d-\d\d \d\d:\d\d UTC  ", listed.stdout)
     assert "not valid JSON" in listed.stdout
     shown = CliRunner().invoke(cli.app, ["runs", "show", path.name[:20], *out])
     assert "retrieve.bm25.k1" in shown.stdout

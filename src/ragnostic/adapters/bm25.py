@@ -28,9 +28,17 @@ class Bm25Retriever:
 
         model_config = ConfigDict(frozen=True, extra="forbid")
 
-        k1: float = Field(default=1.2, ge=0)
-        b: float = Field(default=0.75, ge=0, le=1)
-        language: Language = "auto"
+        k1: float = Field(
+            default=1.2, ge=0, description="How soon repeating a term stops to help; 0: at once."
+        )
+        b: float = Field(
+            default=0.75, ge=0, le=1, description="How much long chunks are held back; 0: not."
+        )
+        language: Language = Field(
+            default="auto",
+            description="How words are found: Chinese segmented and English stemmed (auto), or "
+            "one of them only.",
+        )
 
     needs_corpus: ClassVar[bool] = True
     needs_embedder: ClassVar[bool] = False

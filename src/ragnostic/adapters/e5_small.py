@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ragnostic.errors import UsageError
 from ragnostic.ports import Progress, Resources, Role, Vectors, no_progress
@@ -32,8 +32,12 @@ class E5Small:
 
         model_config = ConfigDict(frozen=True, extra="forbid")
 
-        query_prefix: str = _QUERY_PREFIX
-        passage_prefix: str = _PASSAGE_PREFIX
+        query_prefix: str = Field(
+            default=_QUERY_PREFIX, description='Its own, or "" to embed queries as passages.'
+        )
+        passage_prefix: str = Field(
+            default=_PASSAGE_PREFIX, description="Its own; another is refused."
+        )
 
         @field_validator("query_prefix")
         @classmethod

@@ -36,8 +36,13 @@ class EmbeddingReranker:
 
         model_config = ConfigDict(frozen=True, extra="forbid")
 
-        max_tokens: int = Field(default=512, ge=16)
-        long: LongPolicy = "max_over_segments"
+        max_tokens: int = Field(
+            default=512, ge=16, description="Longest text in one piece, by the embedder's count."
+        )
+        long: LongPolicy = Field(
+            default="max_over_segments",
+            description="Longer candidates: scored by their best segment, or cut.",
+        )
 
     needs_embedder: ClassVar[bool] = True
     workers = 1

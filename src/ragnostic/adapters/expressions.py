@@ -48,12 +48,14 @@ class StageExpressions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    ids: Expression
-    texts: Expression | None = None
-    scores: Expression | None = None
-    doc_ids: Expression | None = None
-    took_ms: Expression | None = None
-    top_k: int | None = Field(default=None, ge=1)
+    ids: Expression = Field(description="JMESPath of the chunk ids, best first.")
+    texts: Expression | None = Field(default=None, description="JMESPath of the texts.")
+    scores: Expression | None = Field(default=None, description="JMESPath of the scores.")
+    doc_ids: Expression | None = Field(default=None, description="JMESPath of the document ids.")
+    took_ms: Expression | None = Field(default=None, description="JMESPath of the milliseconds.")
+    top_k: int | None = Field(
+        default=None, ge=1, description="Results asked for in this stage, where not the run's."
+    )
 
 
 def search(source: str, expression: str, answer: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
-from ragnostic.errors import RetrievalError
+from ragnostic.errors import RetrievalError, counted
 from ragnostic.records import Hits
 
 
@@ -43,7 +43,7 @@ def make_hits(
     for name, values in (("scores", scores), ("doc_ids", doc_ids), ("texts", texts)):
         if values is not None and len(values) != len(ids):
             raise RetrievalError(
-                f"{source}: {len(ids)} ids but {len(values)} {name}",
+                f"{source}: {counted(len(ids), 'id')} but {counted(len(values), name[:-1])}",
                 hint="a JMESPath list leaves out nulls: is a field missing in some hits?",
             )
     return Hits(ids=ids, scores=scores, doc_ids=doc_ids, texts=texts, top_k=top_k, took_ms=took_ms)

@@ -56,12 +56,29 @@ class ServiceOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    url: Annotated[str, AfterValidator(check_url)]
-    headers: dict[str, str] = Field(default_factory=dict)
-    api_key_env: str = ""
-    timeout_s: float = Field(default=30.0, gt=0)
-    workers: int = Field(default=4, ge=1)
-    verify: bool = True
+    url: Annotated[str, AfterValidator(check_url)] = Field(
+        description="Address of the service, http or https."
+    )
+    headers: dict[str, str] = Field(
+        default_factory=dict,
+        description="Sent with every call; ${NAME} stands for an environment variable.",
+    )
+    api_key_env: str = Field(
+        default="",
+        description="Environment variable that holds the key, sent as a bearer token.",
+    )
+    timeout_s: float = Field(
+        default=30.0, gt=0, description="Seconds that one call may take in all."
+    )
+    verify: bool = Field(
+        default=True, description="Check the certificate of an https address; false: do not."
+    )
+
+
+class QueryServiceOptions(ServiceOptions):
+    """Settings of a service that is called once a query."""
+
+    workers: int = Field(default=4, ge=1, description="How many calls run at the same time.")
 
 
 @dataclass(frozen=True, slots=True)

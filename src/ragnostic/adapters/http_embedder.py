@@ -11,7 +11,7 @@ from pydantic import Field, JsonValue
 
 from ragnostic.adapters.hits import shown
 from ragnostic.adapters.http_client import JsonClient, ServiceOptions
-from ragnostic.errors import RetrievalError
+from ragnostic.errors import RetrievalError, counted
 from ragnostic.ports import Progress, Resources, Role, Vectors, no_progress
 from ragnostic.text import count_tokens
 
@@ -24,17 +24,29 @@ class HttpEmbedder:
         ``query_body`` and ``passage_body`` are added to the request (``input_type`` and such).
         """
 
-        model: str
-        query_model: str | None = None
-        passage_model: str | None = None
-        query_body: dict[str, JsonValue] = Field(default_factory=dict)
-        passage_body: dict[str, JsonValue] = Field(default_factory=dict)
-        query_prefix: str = ""
-        passage_prefix: str = ""
-        batch_size: int = Field(default=64, ge=1)
-        timeout_s: float = Field(default=60.0, gt=0)
-        dimensions: int | None = Field(default=None, ge=1)
-        encoding_format: Literal["float", "base64"] = "float"
+        model: str = Field(description="Name of the model, as the service knows it.")
+        query_model: str | None = Field(
+            default=None, description="Another model for queries, where they need their own."
+        )
+        passage_model: str | None = Field(default=None, description="Another model for passages.")
+        query_body: dict[str, JsonValue] = Field(
+            default_factory=dict, description="Added to the request for queries."
+        )
+        passage_body: dict[str, JsonValue] = Field(
+            default_factory=dict, description="Added to the request for passages."
+        )
+        query_prefix: str = Field(default="", description="Put before each query.")
+        passage_prefix: str = Field(default="", description="Put before each passage.")
+        batch_size: int = Field(default=64, ge=1, description="Texts in one call.")
+        timeout_s: float = Field(
+            default=60.0, gt=0, description="Seconds that one call may take in all."
+        )
+        dimensions: int | None = Field(
+            default=None, ge=1, description="Size that vectors must have; else that of the first."
+        )
+        encoding_format: Literal["float", "base64"] = Field(
+            default="float", description="How vectors are sent; base64 is smaller."
+        )
 
     needs_embedder: ClassVar[bool] = False
 
@@ -90,7 +102,8 @@ class HttpEmbedder:
         indices = [row.get("index", position) for position, row in enumerate(rows)]
         if sorted(indices, key=str) != sorted(range(expected), key=str):
             raise RetrievalError(
-                f"{self._client.where}: {expected} texts sent, indices {shown(indices)} returned"
+                f"{self._client.where}: {counted(expected, 'text')} sent, "
+                f"indices {shown(indices)} returned"
             )
         vectors = [_decode(self._client.where, row.get("embedding")) for row in rows]
         sizes = {len(vector) for vector in vectors} | {self._dimensions or len(vectors[0])}

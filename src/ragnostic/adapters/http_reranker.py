@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, JsonValue, model_validator
 
 from ragnostic.adapters.hits import number, shown
-from ragnostic.adapters.http_client import JsonClient, ServiceOptions
+from ragnostic.adapters.http_client import JsonClient, QueryServiceOptions
 from ragnostic.adapters.long_text import LongPolicy, pieces
 from ragnostic.errors import RetrievalError
 from ragnostic.ports import Candidate, Progress, Reranking, Resources, no_progress
@@ -27,17 +27,30 @@ class HttpReranker:
     raise RetrievalError.
     """
 
-    class Options(ServiceOptions):
+    class Options(QueryServiceOptions):
         """``shape`` of request and answer; ``body`` is added to the request; ``batch_size`` limits
         the documents of one call (default: all, for TEI 32).
         """
 
-        shape: Literal["cohere", "jina", "tei"] = "cohere"
-        model: str | None = None
-        body: dict[str, JsonValue] = Field(default_factory=dict)
-        batch_size: int | None = Field(default=None, ge=1)
-        max_tokens: int = Field(default=512, ge=16)
-        long: LongPolicy = "max_over_segments"
+        shape: Literal["cohere", "jina", "tei"] = Field(
+            default="cohere", description="Whose request and answer the service speaks."
+        )
+        model: str | None = Field(
+            default=None, description="Name of the model; needed for cohere and jina."
+        )
+        body: dict[str, JsonValue] = Field(
+            default_factory=dict, description="Added to the request."
+        )
+        batch_size: int | None = Field(
+            default=None, ge=1, description="Texts in one call; else all of them, for tei 32."
+        )
+        max_tokens: int = Field(
+            default=512, ge=16, description="Longest text in one piece, counted without a model."
+        )
+        long: LongPolicy = Field(
+            default="max_over_segments",
+            description="Longer candidates: scored by their best segment, or cut.",
+        )
 
         @model_validator(mode="after")
         def _model_is_named(self) -> Self:

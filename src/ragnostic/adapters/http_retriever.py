@@ -10,7 +10,7 @@ from pydantic import Field, JsonValue, field_validator, model_validator
 from ragnostic.adapters import template
 from ragnostic.adapters.expressions import Expression, StageExpressions, search
 from ragnostic.adapters.hits import make_hits, number
-from ragnostic.adapters.http_client import Answer, JsonClient, ServiceOptions
+from ragnostic.adapters.http_client import Answer, JsonClient, QueryServiceOptions
 from ragnostic.ports import Resources
 from ragnostic.records import BASE_FIELDS, Hits
 
@@ -24,21 +24,36 @@ class HttpRetriever:
     gives it: the last stage without an expression of its own gets what the others leave.
     """
 
-    class Options(ServiceOptions):
+    class Options(QueryServiceOptions):
         """The call (``url``, ``method``, ``headers``, ``body`` or ``params``) and the expressions:
         flat for one stage (``retrieve``), under ``stages`` for several, in pipeline order.
         """
 
-        method: Literal["POST", "GET"] = "POST"
-        body: JsonValue = None
-        params: dict[str, str] = Field(default_factory=dict)
-        ids: Expression | None = None
-        texts: Expression | None = None
-        scores: Expression | None = None
-        doc_ids: Expression | None = None
-        took_ms: Expression | None = None
-        stages: dict[str, StageExpressions] = Field(default_factory=dict)
-        score_order: Literal["similarity", "distance"] = "similarity"
+        method: Literal["POST", "GET"] = Field(default="POST", description="HTTP method.")
+        body: JsonValue = Field(
+            default=None, description="Sent as JSON; {query} and {top_k} are filled in."
+        )
+        params: dict[str, str] = Field(
+            default_factory=dict, description="Query string of the address, filled in likewise."
+        )
+        ids: Expression | None = Field(
+            default=None, description="JMESPath of the chunk ids in the answer, best first."
+        )
+        texts: Expression | None = Field(default=None, description="JMESPath of the texts.")
+        scores: Expression | None = Field(default=None, description="JMESPath of the scores.")
+        doc_ids: Expression | None = Field(
+            default=None, description="JMESPath of the document ids."
+        )
+        took_ms: Expression | None = Field(
+            default=None, description="JMESPath of the milliseconds; else the call is timed."
+        )
+        stages: dict[str, StageExpressions] = Field(
+            default_factory=dict,
+            description="The same expressions for several stages in one answer, in their order.",
+        )
+        score_order: Literal["similarity", "distance"] = Field(
+            default="similarity", description="distance: lower scores are better."
+        )
 
         @field_validator("body")
         @classmethod

@@ -19,8 +19,8 @@ class Weights(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    bm25: float = Field(default=1.0, ge=0)
-    dense: float = Field(default=1.0, ge=0)
+    bm25: float = Field(default=1.0, ge=0, description="Weight of the BM25 ranking.")
+    dense: float = Field(default=1.0, ge=0, description="Weight of the dense ranking.")
 
 
 class HybridRetriever:
@@ -31,10 +31,14 @@ class HybridRetriever:
 
         model_config = ConfigDict(frozen=True, extra="forbid")
 
-        rrf_k: float = Field(default=60.0, gt=0)
-        depth: int = Field(default=100, ge=1)
-        weights: Weights = Weights()
-        bm25: Bm25Retriever.Options = Bm25Retriever.Options()
+        rrf_k: float = Field(
+            default=60.0, gt=0, description="Constant of the fusion; larger: top ranks count less."
+        )
+        depth: int = Field(default=100, ge=1, description="Hits taken from each side.")
+        weights: Weights = Field(default=Weights(), description="How much each side counts.")
+        bm25: Bm25Retriever.Options = Field(
+            default=Bm25Retriever.Options(), description="Options of the BM25 side."
+        )
 
     needs_corpus: ClassVar[bool] = True
     needs_embedder: ClassVar[bool] = True

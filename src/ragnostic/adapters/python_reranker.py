@@ -29,8 +29,12 @@ class PythonReranker:
 
         model_config = ConfigDict(frozen=True, extra="forbid")
 
-        target: Target
-        workers: int = Field(default=1, ge=1)
+        target: Target = Field(
+            description="Your function as module:name; modules beside the configuration are found."
+        )
+        workers: int = Field(
+            default=1, ge=1, description="From how many threads it is called at the same time."
+        )
 
     needs_embedder: ClassVar[bool] = False
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ragnostic.adapters.hits import make_hits, shown
 from ragnostic.adapters.user_code import Target, call, load_target
-from ragnostic.errors import RetrievalError
+from ragnostic.errors import RetrievalError, counted
 from ragnostic.ports import Resources
 from ragnostic.records import BASE_FIELDS, Hits
 
@@ -30,8 +30,12 @@ class PythonRetriever:
 
         model_config = ConfigDict(frozen=True, extra="forbid")
 
-        target: Target
-        workers: int = Field(default=1, ge=1)
+        target: Target = Field(
+            description="Your function as module:name; modules beside the configuration are found."
+        )
+        workers: int = Field(
+            default=1, ge=1, description="From how many threads it is called at the same time."
+        )
 
     needs_corpus: ClassVar[bool] = False
     needs_embedder: ClassVar[bool] = False
@@ -98,6 +102,6 @@ def _dict_columns(source: str, rows: list[Mapping[str, Any]]) -> dict[str, Any]:
             found[name] = [row[member] for row in rows]
         elif having or member == "id":
             raise RetrievalError(
-                f"{source}: {len(rows) - having} of {len(rows)} hits have no {member!r}"
+                f"{source}: no {member!r} in {len(rows) - having} of {counted(len(rows), 'hit')}"
             )
     return found

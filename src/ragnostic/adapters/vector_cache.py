@@ -18,6 +18,8 @@ import numpy as np
 from ragnostic.errors import Fault
 from ragnostic.ports import Embedder, Progress, Role, Vectors, no_progress
 
+KEPT = "embed and keep"
+"""What progress is told while vectors are embedded and stored."""
 _TRANSACTION = 256
 """Texts embedded between two commits: what a kill may lose."""
 _QUESTION = 500
@@ -72,7 +74,7 @@ class CachedEmbedder:
         self.hits += len(texts) - len(missing)
         for start in range(0, len(missing), _TRANSACTION):
             part = missing[start : start + _TRANSACTION]
-            told = _shifted(progress, start, len(missing))
+            told = _shifted(progress, start, len(missing), kept=self._store is not None)
             vectors = self._embedder.embed([unique[key] for key in part], role, told)
             found.update(zip(part, vectors, strict=True))
             if self._store is not None:
@@ -110,8 +112,9 @@ class CachedEmbedder:
         return {key: vector for key, vector in found.items() if len(vector) == usual}
 
 
-def _shifted(progress: Progress, offset: int, total: int) -> Progress:
-    return lambda label, done, _: progress(label, offset + done, total)
+def _shifted(progress: Progress, offset: int, total: int, *, kept: bool) -> Progress:
+    """A Progress of one part that tells of the whole; it says so where the vectors are stored."""
+    return lambda label, done, _: progress(KEPT if kept else label, offset + done, total)
 
 
 class _Store:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, NoReturn
 
@@ -87,8 +89,18 @@ def fail(message: str, code: int) -> NoReturn:
     """Print a message for a person on stderr and exit."""
     from ragnostic.report.visible import visible  # noqa: PLC0415 - only for errors
 
-    typer.echo(visible(message, newlines=True), err=True)
+    typer.echo(visible(from_here(message), newlines=True), err=True)
     raise typer.Exit(code)
+
+
+def from_here(message: str) -> str:
+    """Paths below the current folder as they are written there: ``eval.jsonl``, not from the root.
+
+    >>> from_here(f"{Path.cwd() / 'data' / 'eval.jsonl'}: 1 of 3 rows cannot be used")
+    'data/eval.jsonl: 1 of 3 rows cannot be used'
+    """
+    here = re.escape(f"{Path.cwd()}{os.sep}")
+    return re.sub(rf"(?<![\w.~/\\-]){here}", "", message)
 
 
 def unexpected(error: Exception) -> NoReturn:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import typer
 
+from ragnostic.cli.phases import phase
 from ragnostic.ports import Progress
 from ragnostic.report.visible import visible
 
@@ -39,7 +40,7 @@ def progress_on(stream: TextIO) -> Iterator[Progress]:
     from rich.progress import Progress as Bars  # noqa: PLC0415 - heavy, loaded on use
 
     columns = (
-        TextColumn("{task.description:<16}"),
+        TextColumn("{task.description:<22}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
@@ -50,7 +51,7 @@ def progress_on(stream: TextIO) -> Iterator[Progress]:
 
         def draw(label: str, done: int, total: int) -> None:
             if label not in tasks:
-                tasks[label] = bars.add_task(visible(label), total=total, rate="")
+                tasks[label] = bars.add_task(visible(phase(label).title), total=total, rate="")
             task = tasks[label]
             bars.update(task, completed=done, total=total)
             speed = next(entry.speed for entry in bars.tasks if entry.id == task)
@@ -66,7 +67,7 @@ def _phase_lines(stream: TextIO) -> Progress:
         del done
         if label not in begun:
             begun.add(label)
-            stream.write(f"{visible(label)}: {total}\n" if total > 1 else f"{visible(label)}\n")
+            stream.write(f"{visible(phase(label).line(total))}\n")
             stream.flush()
 
     return say

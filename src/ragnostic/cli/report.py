@@ -28,14 +28,19 @@ def report(
         str | None, typer.Argument(metavar="RUN", help="A run folder or run id.")
     ] = None,
     *,
-    records: Annotated[Path | None, typer.Option(help="A Parquet file of records.")] = None,
+    records: Annotated[
+        Path | None, typer.Option(help="Records that hold judgments: Parquet, JSON Lines.")
+    ] = None,
     qrels: Annotated[Path | None, typer.Option(help="Judgments, with --run.")] = None,
     run_file: Annotated[Path | None, typer.Option("--run", help="Rankings, with --qrels.")] = None,
     corpus: Annotated[
         Path | None, typer.Option(help="Texts, so that the page can show them.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="The HTML file (default: the run's own).")
+        Path | None,
+        typer.Option(
+            help="The HTML file (default: the run's own; from files, report.html in this folder)."
+        ),
     ] = None,
     runs: Annotated[Path, typer.Option(help="Where run ids are looked for.")] = Path("runs"),
     lang: Annotated[Language | None, typer.Option(help="Language of the page.")] = None,

@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from ragnostic.cli.console import print_table
+from ragnostic.errors import counted
 from ragnostic.metrics import Metric
 from ragnostic.offline.summary import fault_line
 from ragnostic.report.measures import gain
@@ -62,7 +63,9 @@ def _count_line(run: RunData) -> str:
     unanswerable = sets.get("queries", 0) - sets.get("answerable", 0)
     if unanswerable:
         parts.append(f"{unanswerable} unanswerable")
-    return f"{run.records.num_rows} queries: {', '.join(parts)}" if parts else ""
+    return (
+        f"{counted(run.records.num_rows, 'query', 'queries')}: {', '.join(parts)}" if parts else ""
+    )
 
 
 def note_lines(run: RunData) -> list[str]:

@@ -11,6 +11,7 @@ import typer
 from ragnostic.cli.console import print_table
 from ragnostic.cli.run_table import print_run_table, warning_lines
 from ragnostic.errors import DataError
+from ragnostic.metrics import Metric
 from ragnostic.offline.run_folder import (
     REPORT,
     find_run,
@@ -19,6 +20,7 @@ from ragnostic.offline.run_folder import (
     read_meta,
     read_run,
 )
+from ragnostic.report.html import moment
 from ragnostic.report.numbers import decimal
 from ragnostic.report.visible import visible
 
@@ -49,7 +51,7 @@ def _line(folder: Path) -> list[str]:
     except DataError as error:
         return [folder.name, "–", "–", "–", error.message]
     sets = meta.get("data", {}).get("evaluation_set", {})
-    created = str(meta.get("created", "–"))[:16]
+    created = moment(str(meta.get("created") or "–"))
     metrics = _metrics(meta, last_stage(folder))
     return [folder.name, created, meta.get("name") or "–", sets.get("path", "–"), metrics]
 
@@ -59,7 +61,9 @@ def _metrics(meta: Mapping[str, Any], stage: str) -> str:
     values = meta.get("stages", {}).get(stage, {}).get("metrics", {})
     named = meta.get("settings", {}).get("score", {}).get("metrics", [])
     shown = [name for name in named if name in values][:_MAIN_METRICS]
-    return " ".join(f"{name}={decimal(values[name].get('mean'))}" for name in shown)
+    return " ".join(
+        f"{Metric.parse(name).label}={decimal(values[name].get('mean'))}" for name in shown
+    )
 
 
 @app.command()

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from ragnostic.errors import Fault
+from ragnostic.errors import Fault, counted
 from ragnostic.records import Chunk
 
 _NAMED = 20
@@ -31,7 +31,8 @@ def _duplicates(ids: Iterable[str]) -> list[Fault]:
     twice = [identity for identity, count in Counter(ids).items() if count > 1]
     if not twice:
         return []
-    message = f"{len(twice)} chunk ids belong to several chunks, such as {twice[0]!r}"
+    found = counted(len(twice), "chunk id belongs", "chunk ids belong")
+    message = f"{found} to several chunks, such as {twice[0]!r}"
     return [Fault("duplicate_chunk_id", message, tuple(twice[:_NAMED]), count=len(twice))]
 
 

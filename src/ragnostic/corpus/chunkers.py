@@ -34,8 +34,12 @@ class SizeOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    max_tokens: int = Field(default=400, ge=1)
-    overlap: int = Field(default=40, ge=0)
+    max_tokens: int = Field(
+        default=400, ge=1, description="Largest chunk, counted without a model."
+    )
+    overlap: int = Field(
+        default=40, ge=0, description="Tokens that a chunk repeats of the one before it."
+    )
 
     @model_validator(mode="after")
     def _overlap_leaves_room(self) -> Self:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragnostic.corpus.files import iter_lines
 from ragnostic.corpus.strict_json import RowError, kind_of, parse_object, read_id
-from ragnostic.errors import DataError, Fault
+from ragnostic.errors import DataError, Fault, counted
 from ragnostic.records import Document
 
 _ID_COLUMNS = ("_id", "id")
@@ -24,7 +24,7 @@ def iter_jsonl(path: Path, faults: list[Fault]) -> Iterator[tuple[str, Document]
         try:
             yield where, _document(parse_object(text), numbers)
         except RowError as error:
-            faults.append(Fault("quarantined", f"line {line}: {error}; left out", where=where))
+            faults.append(Fault("quarantined", f"{error}; left out", where=where))
     _announce_numbers(path.name, numbers, faults)
 
 
@@ -45,8 +45,7 @@ def iter_parquet(path: Path, faults: list[Fault]) -> Iterator[tuple[str, Documen
                     try:
                         yield where, _document(values, numbers)
                     except RowError as error:
-                        message = f"row {row}: {error}; left out"
-                        faults.append(Fault("quarantined", message, where=where))
+                        faults.append(Fault("quarantined", f"{error}; left out", where=where))
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise DataError(f"{path} cannot be read as Parquet: {error}") from error
     _announce_numbers(path.name, numbers, faults)
@@ -79,7 +78,6 @@ def _document(row: Mapping[str, Any], numbers: list[str]) -> Document:
 
 def _announce_numbers(name: str, numbers: list[str], faults: list[Fault]) -> None:
     if numbers:
-        message = (
-            f"{len(numbers)} document ids are numbers and were read as text, such as {numbers[0]!r}"
-        )
+        found = counted(len(numbers), "document id is a number", "document ids are numbers")
+        message = f"{found}, read as text, such as {numbers[0]!r}"
         faults.append(Fault("number_ids", message, tuple(numbers[:20]), name, len(numbers)))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from ragnostic.corpus.document_rows import iter_jsonl, iter_parquet
 from ragnostic.corpus.files import decode, read_bytes
 from ragnostic.corpus.markdown import title_of
-from ragnostic.errors import DataError, Fault
+from ragnostic.errors import DataError, Fault, counted
 from ragnostic.records import Document
 
 _MARKDOWN = (".md", ".markdown")
@@ -72,14 +73,29 @@ def _read(path: Path, faults: list[Fault]) -> Iterator[Placed]:
         try:
             yield from _read_file(file, name, faults)
         except DataError as error:
-            message = f"{error.message}; left out"
-            faults.append(Fault("quarantined", message, ids=(name,), where=name))
+            faults.append(_left_out(error.message, file, name))
     if skipped:
         shown = ", ".join(skipped[:_NAMED]) + (", …" if len(skipped) > _NAMED else "")
-        message = f"{len(skipped)} files were not read as documents: {shown}"
+        found = counted(len(skipped), "file was", "files were")
+        message = f"{found} not read as documents: {shown}"
         faults.append(
             Fault("skipped_files", message, tuple(skipped[:_NAMED]), path.name, len(skipped))
         )
+
+
+def _left_out(problem: str, file: Path, name: str) -> Fault:
+    """The fault of a file that cannot be read; its place is said in ``where``, and only there.
+
+    >>> str(_left_out("b.md:3: not valid UTF-8", Path("x/b.md"), "b.md"))
+    'b.md:3: not valid UTF-8; left out'
+    >>> str(_left_out("/data/b.md is empty", Path("/data/b.md"), "b.md"))
+    'b.md: is empty; left out'
+    """
+    names = "|".join(re.escape(place) for place in (str(file), name, file.name))
+    place = re.match(rf"(?:{names})(:\d+)?(?:: | )", problem)
+    line = (place and place[1]) or ""
+    message = problem[place.end() :] if place else problem
+    return Fault("quarantined", f"{message}; left out", (name,), f"{name}{line}")
 
 
 def _files_below(folder: Path) -> list[tuple[Path, str]]:
@@ -117,11 +133,11 @@ def _read_text_file(path: Path, name: str, kind: str, faults: list[Fault]) -> It
     if not name.isprintable():
         raise DataError(f"the file name {name!r} holds characters that no id may hold")
     if path.is_file() and not path.stat().st_size:
-        faults.append(Fault("empty_document", f"{name} is empty; left out", (name,), name))
+        faults.append(Fault("empty_document", "is empty; left out", (name,), name))
         return
     text = decode(read_bytes(path), name, faults)
     if not text.strip():
-        faults.append(Fault("empty_document", f"{name} is blank; left out", (name,), name))
+        faults.append(Fault("empty_document", "is blank; left out", (name,), name))
         return
     title = title_of(text) if kind in _MARKDOWN else ""
     yield name, Document(name, text, title)

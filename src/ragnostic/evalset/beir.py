@@ -8,7 +8,7 @@ from typing import Any
 
 from ragnostic.corpus.files import iter_lines
 from ragnostic.corpus.strict_json import RowError, parse_object, read_id
-from ragnostic.errors import DataError, Fault
+from ragnostic.errors import DataError, Fault, counted
 from ragnostic.evalset.query_row import refuse_second
 from ragnostic.evalset.remarks import Remarks, announce
 from ragnostic.records import EvalQuery, GoldSpan
@@ -118,7 +118,9 @@ def _rows(path: Path, faults: list[Fault]) -> Iterator[tuple[int, list[str]]]:
 
 def _span(cells: list[str], remarks: Remarks) -> GoldSpan | None:
     if len(cells) != _COLUMNS:
-        raise RowError(f"has {len(cells)} columns; query-id, corpus-id and score are needed")
+        raise RowError(
+            f"has {counted(len(cells), 'column')}; query-id, corpus-id and score are needed"
+        )
     query_id, identity, score = cells
     if not query_id:
         raise RowError("the query id is empty")
@@ -139,4 +141,4 @@ def _is_number(text: str) -> bool:
 
 
 def _quarantine(name: str, line: int, error: RowError, faults: list[Fault]) -> None:
-    faults.append(Fault("quarantined", f"line {line}: {error}; left out", where=f"{name}:{line}"))
+    faults.append(Fault("quarantined", f"{error}; left out", where=f"{name}:{line}"))

@@ -13,7 +13,7 @@ from typing import Any
 
 from ragnostic.corpus.files import read_text
 from ragnostic.corpus.strict_json import RowError
-from ragnostic.errors import DataError, Fault
+from ragnostic.errors import DataError, Fault, counted
 from ragnostic.evalset.query_row import KEYS, RowReader, read_rows
 from ragnostic.records import EvalQuery
 
@@ -106,7 +106,7 @@ def _named(cells: list[str] | RowError, columns: Mapping[str, int], width: int) 
     if isinstance(cells, RowError):
         raise cells
     if len(cells) != width:
-        raise RowError(f"has {len(cells)} cells, the header has {width}")
+        raise RowError(f"has {counted(len(cells), 'cell')}, the header has {width}")
     return {name: _value(name, cells[place]) for name, place in columns.items()}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ragnostic.errors import Fault
+from ragnostic.errors import Fault, counted
 
 _NAMED = 20
 _USUAL_GRADES = 3
@@ -43,14 +43,14 @@ def announce(name: str, rows: Iterable[tuple[str, Remarks]], faults: list[Fault]
         for key in row.unknown_keys:
             unknown[key] = unknown.get(key, 0) + 1
     once = (
-        ("number_ids", "ids are numbers and were read as text", numbers),
-        ("negative_grade", "queries have negative grades, which count as 0", negative),
-        ("large_grade", "queries have grades above 3, which is unusual", large),
+        ("number_ids", "id was", "ids were", "written without quotes and read as text", numbers),
+        ("negative_grade", "query has", "queries have", "grades below 0, counted as 0", negative),
+        ("large_grade", "query has", "queries have", "grades above 3, which is unusual", large),
     )
-    for kind, words, found in once:
+    for kind, one, many, words, found in once:
         if found:
-            message = f"{len(found)} {words} (first: {found[0]!r})"
+            message = f"{counted(len(found), one, many)} {words} (first: {found[0]!r})"
             faults.append(Fault(kind, message, tuple(found[:_NAMED]), name, len(found)))
     for key in sorted(unknown):
-        message = f"unknown key {key!r} in {unknown[key]} rows; not used"
+        message = f"unknown key {key!r} in {counted(unknown[key], 'row')}; not used"
         faults.append(Fault("unknown_key", message, (), name, unknown[key]))

@@ -127,36 +127,30 @@ def _table_rows(
             drawn.append(place)
             yield line + "\n"
 
-    rows = _cells(csv.reader(text_lines(), delimiter=delimiter, strict=True))
-    names = next(rows)
-    if isinstance(names, csv.Error):
-        raise DataError(f"{path.name}:{number}: the header is broken: {names}")
+    rows = csv.reader(text_lines(), delimiter=delimiter, strict=True)
+    try:
+        names = next(rows)
+    except csv.Error as error:
+        raise DataError(f"{path.name}:{number}: the header is broken: {error}") from error
     query, chunk, value = (names.index(n) for n in columns.find(names, f"{path.name}:{number}"))
+    width = len(names)
     drawn.clear()
-    for cells in rows:
-        if isinstance(cells, csv.Error):
-            reason = f"not valid CSV: {cells}"
-        elif len(cells) != len(names):
-            reason = f"{len(cells)} cells under a header of {len(names)}" if cells else ""
-        elif not cells[query]:
-            reason = "the query id is empty"
-        else:
-            reason = ""
-            yield Row(drawn[0], cells[query], _LINE_ENDS.sub("\n", cells[chunk]), cells[value])
-        if reason:
-            quarantine(path, drawn[0], reason, faults, lines=len(drawn))
-        drawn.clear()
-
-
-def _cells(rows: Iterator[list[str]]) -> Iterator[list[str] | csv.Error]:
-    """Each row's cells, or what is wrong with it."""
     while True:
         try:
-            yield next(rows)
-        except StopIteration:
-            return
+            for cells in rows:
+                if len(cells) == width and cells[query]:
+                    text = _LINE_ENDS.sub("\n", cells[chunk])
+                    yield Row(drawn[0], cells[query], text, cells[value])
+                elif cells:
+                    found = f"{len(cells)} cells under a header of {width}"
+                    reason = "the query id is empty" if len(cells) == width else found
+                    quarantine(path, drawn[0], reason, faults, lines=len(drawn))
+                drawn.clear()
         except csv.Error as error:
-            yield error
+            quarantine(path, drawn[0], f"not valid CSV: {error}", faults, lines=len(drawn))
+            drawn.clear()
+        else:
+            return
 
 
 def _json_rows(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragnostic.errors import Fault
+from ragnostic.errors import Fault, counted
 from ragnostic.evalset.near_matches import near_matches
 from ragnostic.judges.corpus_index import CorpusIndex
 
@@ -43,23 +43,46 @@ class GoldFaults:
             "its first place is taken",
             self.quote_repeated,
         )
-        for kind, message, query_ids in (
-            ("span_moved", "gold quotes do not stand at their start; searched for", self.moved),
-            ("span_outside", "gold spans end after their document", self.outside),
-            ("span_not_covered", "gold items are covered by no chunk; never found", self.uncovered),
+        for kind, one, many, message, query_ids in (
+            (
+                "span_moved",
+                "gold quote does",
+                "gold quotes do",
+                "not stand at the start given; searched for",
+                self.moved,
+            ),
+            (
+                "span_outside",
+                "gold span ends",
+                "gold spans end",
+                "after the end of the document",
+                self.outside,
+            ),
+            (
+                "span_not_covered",
+                "gold item is",
+                "gold items are",
+                "covered by no chunk; never found",
+                self.uncovered,
+            ),
             (
                 "span_without_words",
-                "gold spans have neither a quote nor a known document; never found",
+                "gold span has",
+                "gold spans have",
+                "neither a quote nor a known document; never found",
                 self.without_words,
             ),
             (
                 "unanswerable_with_gold",
-                "queries are marked unanswerable but have gold; it is not used",
+                "query is",
+                "queries are",
+                "marked unanswerable but given gold; it is not used",
                 self.gold_for_unanswerable,
             ),
         ):
             if query_ids:
-                text = f"{len(query_ids)} {message} ({_queries(query_ids)})"
+                found = counted(len(query_ids), one, many)
+                text = f"{found} {message} ({_queries(query_ids)})"
                 faults.append(Fault(kind, text, _first(query_ids), count=len(query_ids)))
         return faults
 
@@ -94,8 +117,9 @@ def _dangling(dangling: Mapping[str, Sequence[str]], queries_with_gold: int) -> 
     shown = [f"{gold_id} ({_queries(query_ids)})" for gold_id, query_ids in dangling.items()]
     more = ", …" if len(shown) > _NAMED else ""
     message = (
-        f"{len(dangling)} gold ids are not in the corpus, in {len(concerned)} of "
-        f"{queries_with_gold} queries ({share:.1%}): {', '.join(shown[:_NAMED])}{more}"
+        f"{counted(len(dangling), 'gold id is', 'gold ids are')} not in the corpus, in "
+        f"{len(concerned)} of {counted(queries_with_gold, 'query', 'queries')} ({share:.1%}): "
+        f"{', '.join(shown[:_NAMED])}{more}"
     )
     ids = (*_first(list(dangling)), *_first(sorted(concerned)))
     return [Fault("dangling_gold", message, ids, count=len(dangling))]

@@ -34,8 +34,7 @@ class Gains:
     the chunk that brought it. The j-th item found takes the first free place at or after its
     chunk's rank, so a chunk with two items fills two places and no metric can exceed 1.
     Optional columns: ``weights`` (n, depth) soft relevance in [0, 1]; ``tokens`` and
-    ``gold_tokens`` (n, depth) tokens of each chunk and how many of them lie inside gold;
-    ``frequency`` (n,) how often the query is asked.
+    ``gold_tokens`` (n, depth) tokens of each chunk and how many of them lie inside gold.
     """
 
     matrix: Array
@@ -46,7 +45,6 @@ class Gains:
     weights: Array | None = None
     tokens: Array | None = None
     gold_tokens: Array | None = None
-    frequency: Floats | None = None
     _relevant: dict[float, Floats] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:

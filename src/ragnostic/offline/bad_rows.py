@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ragnostic.corpus.files import read_bytes
-from ragnostic.errors import DataError, Fault
+from ragnostic.errors import DataError, Fault, counted
 
 QUARANTINED = ("quarantined", "line_too_long")
 """Kinds of faults that stand for a row left out."""
@@ -30,7 +30,7 @@ def check_share(
     rows = max(good + count, _rows_of_files(path, bad))
     if count <= limit * rows:
         return
-    lines = [f"{path}: {count} of {rows} rows cannot be used ({count / rows:.1%})"]
+    lines = [f"{path}: {count} of {counted(rows, 'row')} cannot be used ({count / rows:.1%})"]
     lines += [f"    {fault}" for fault in bad[:_LISTED]]
     if len(bad) > _LISTED:
         lines.append(f"    … and {len(bad) - _LISTED} more")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
-from ragnostic.errors import RagnosticError, RetrievalError
+from ragnostic.errors import RagnosticError, RetrievalError, counted
 from ragnostic.ports import Progress, no_progress
 
 Item = TypeVar("Item")
@@ -159,7 +159,8 @@ def _run(
 
 
 def _too_many(reasons: list[str], label: str, tried: int, total: int) -> RetrievalError:
-    lines = [f"{label}: {len(reasons)} of the first {tried} queries failed ({total} in all)"]
+    first = counted(tried, "query", "queries")
+    lines = [f"{label}: {len(reasons)} of the first {first} failed ({total} in all)"]
     lines += [
         f"    {count} × {reason}" for reason, count in Counter(reasons).most_common(_SHOWN_REASONS)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from ragnostic.errors import RetrievalError, UsageError
+from ragnostic.errors import RetrievalError, UsageError, counted
 from ragnostic.ports import Candidate, Reranking
 from ragnostic.records import Hits
 
@@ -75,7 +75,8 @@ def _check_order(answer: Reranking, count: int) -> None:
         raise RetrievalError("the reranker named a candidate twice")
     if answer.scores is not None and len(answer.scores) != len(answer.order):
         raise RetrievalError(
-            f"the reranker gave {len(answer.scores)} scores for {len(answer.order)} candidates"
+            f"the reranker gave {counted(len(answer.scores), 'score')} for "
+            f"{counted(len(answer.order), 'candidate')}"
         )
 
 

@@ -14,10 +14,11 @@ import pyarrow.compute as pc
 
 from ragnostic.errors import Fault
 from ragnostic.metrics import Metric
+from ragnostic.metrics.inputs import Floats
 from ragnostic.records import JUDGED_TYPE, stages_of
 from ragnostic.scoring import ChunkTokens, Plan, Scored, score
 from ragnostic.scoring.plan import Missing
-from ragnostic.stats import stage_summary, summarise
+from ragnostic.stats import stage_summary, summarise, tail_summary
 
 CURVE_DEPTH = 100
 SCORES_SCHEMA = pa.schema(
@@ -64,7 +65,11 @@ def score_run(
         scored = score(records, plan)
         parts += [_long(scored, metric) for metric in (*plan.metrics, *plan.companions)]
         summary = stage_summary(scored, ties=_ties(column), took_ms=_took_ms(column))
-        summaries[stage] = {**summary, "warnings": [fault_row(fault) for fault in scored.faults]}
+        summaries[stage] = {
+            **summary,
+            "tail_decay": tail_summary(scored, _floats(records["frequency"])),
+            "warnings": [fault_row(fault) for fault in scored.faults],
+        }
         if others is not None:
             beside = summarise(score(others, replace(plan, curve_depth=0)).table, plan.metrics)
             summaries[stage]["without_dangling"] = {
@@ -112,9 +117,13 @@ def _ties(column: pa.ChunkedArray) -> int:
     )
 
 
-def _took_ms(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.float64]]:
-    times = pc.struct_field(column, "took_ms").cast(pa.float64())
-    return np.asarray(times.fill_null(float("nan")).to_numpy(), dtype=np.float64)
+def _took_ms(column: pa.ChunkedArray) -> Floats:
+    return _floats(pc.struct_field(column, "took_ms"))
+
+
+def _floats(column: pa.ChunkedArray) -> Floats:
+    numbers = column.cast(pa.float64()).fill_null(float("nan"))
+    return np.asarray(numbers.to_numpy(), dtype=np.float64)
 
 
 def fault_row(fault: Fault) -> dict[str, Any]:

@@ -90,8 +90,8 @@ def _facts(stage: str, meta: Mapping[str, Any]) -> StageFacts:
         stage=stage,
         judged=tuple(
             (name, share)
-            for name, value in meta.items()
-            if name.startswith("Judged@") and (share := number(value)) is not None
+            for name in sorted(meta, key=lambda name: (len(name), name))  # @5 before @10
+            if name.startswith("Judged@") and (share := number(meta[name])) is not None
         ),
         ties=_optional_count(meta.get("ties")),
         duplicates=_optional_count(meta.get("duplicates")),

@@ -25,11 +25,10 @@ from ragnostic.scoring.strings import Indices
 CELLS = 1 << 18
 """Cells of the gain matrix that one slice may have (8,192 rows of depth 32)."""
 
-YES, NO = pa.scalar(value=True), pa.scalar(value=False)
 OK, MISSING, FAILED = "ok", "missing", "failed"
 UNJUDGED, UNSCORED, UNANSWERABLE = "unjudged", "unscored", "unanswerable"
-_STATUS = pa.array([OK, MISSING, UNSCORED, UNJUDGED, FAILED, UNANSWERABLE])
-_CODE = {name: code for code, name in enumerate(_STATUS.to_pylist())}
+_STATUSES = (OK, MISSING, UNSCORED, UNJUDGED, FAILED, UNANSWERABLE)
+_CODE = {name: code for code, name in enumerate(_STATUSES)}
 
 
 def score_batch(batch: pa.RecordBatch, plan: Plan) -> pa.RecordBatch:
@@ -105,7 +104,9 @@ def _stage(batch: pa.RecordBatch, stage: str) -> _Stage:
         ids = ids.cast(STAGE_TYPE.field("ids").type)
     nothing = pa.nulls(len(batch))
     top_k = pc.fill_null(members.get("top_k", nothing).cast(pa.float64()), np.inf)
-    failed = pc.fill_null(pc.equal(members.get("status", nothing).cast(pa.string()), FAILED), NO)
+    failed = pc.fill_null(
+        pc.equal(members.get("status", nothing).cast(pa.string()), FAILED), _scalar(value=False)
+    )
     absent = column.is_null().to_numpy(zero_copy_only=False)
     return _Stage(
         ids,
@@ -113,6 +114,11 @@ def _stage(batch: pa.RecordBatch, stage: str) -> _Stage:
         absent | (ids.is_null().to_numpy(zero_copy_only=False) & ~_array(failed)),
         _array(failed),
     )
+
+
+def _scalar(*, value: bool) -> pa.Scalar:
+    # Made on use: pyarrow imports pandas, where it is installed, to make its first scalar.
+    return pa.scalar(value)
 
 
 def _array(column: pa.Array) -> npt.NDArray[Any]:
@@ -133,7 +139,7 @@ def _score(batch: pa.RecordBatch, plan: Plan) -> tuple[pa.RecordBatch, list[Faul
     columns: dict[str, pa.Array] = {
         "record_id": _ids(batch, "record_id"),
         "query_id": batch["query_id"],
-        "status": _STATUS.take(pa.array(status)),
+        "status": pa.array(_STATUSES).take(pa.array(status)),
         "judged": pa.array((overall.matrix != NOT_JUDGED).sum(axis=1).astype(np.int32)),
         "results": pa.array(ranked.lengths.astype(np.int32)),
         "top_k": pa.array(np.where(np.isinf(stage.top_k), np.nan, stage.top_k), from_pandas=True),
@@ -190,6 +196,6 @@ def _status(batch: pa.RecordBatch, stage: _Stage, gains: Gains) -> npt.NDArray[A
     status[~judged] = _CODE[UNJUDGED]
     status[stage.failed] = _CODE[FAILED]
     if "answerable" in batch.schema.names:
-        answerable = pc.fill_null(batch["answerable"], YES)
+        answerable = pc.fill_null(batch["answerable"], _scalar(value=True))
         status[~_array(answerable)] = _CODE[UNANSWERABLE]
     return status

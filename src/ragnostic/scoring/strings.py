@@ -48,7 +48,7 @@ class Strings:
             array = array.cast(pa.large_string())
         width = np.int64 if pa.types.is_large_string(array.type) else np.int32
         _, offsets, data = array.buffers()
-        if len(array) == 0 or offsets is None:
+        if not len(array):
             nothing = np.zeros(0, dtype=np.int64)
             return cls(np.zeros(_STEP, np.uint8), nothing, nothing, np.zeros(0, np.bool_))
         window = slice(array.offset, array.offset + len(array) + 1)
@@ -57,8 +57,7 @@ class Strings:
         # Spare bytes let every step be read whole, also the last one.
         padded = np.empty(last - first + _STEP, dtype=np.uint8)
         padded[-_STEP:] = 0
-        if data is not None:
-            padded[:-_STEP] = np.frombuffer(data, dtype=np.uint8)[first:last]
+        padded[:-_STEP] = np.frombuffer(data, dtype=np.uint8)[first:last]
         lengths: Indices = np.diff(bounds)
         if array.null_count:  # a null may have bytes behind it
             lengths[array.is_null().to_numpy(zero_copy_only=False)] = 0

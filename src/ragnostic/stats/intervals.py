@@ -83,6 +83,28 @@ def mean_interval(
     return (max(low, bounds[0]), min(high, bounds[1])) if bounds else (low, high)
 
 
+def difference_interval(
+    first: npt.NDArray[np.float64], second: npt.NDArray[np.float64], level: float = 0.95
+) -> tuple[float, float] | None:
+    """Welch interval of the difference of two independent means; None below two values a side.
+
+    >>> difference_interval(np.array([1.0, 1.0]), np.array([0.5, 0.5]))
+    (0.5, 0.5)
+    """
+    if first.size < 2 or second.size < 2:
+        return None
+    middle = float(first.mean() - second.mean())
+    parts = [float(side.var(ddof=1)) / side.size for side in (first, second)]
+    if not sum(parts):
+        return middle, middle
+    degrees = sum(parts) ** 2 / sum(
+        part**2 / (side.size - 1) for part, side in zip(parts, (first, second), strict=True)
+    )
+    # Rounding the degrees down errs on the wide side.
+    half = t_quantile((1 + level) / 2, max(1, int(degrees))) * math.sqrt(sum(parts))
+    return middle - half, middle + half
+
+
 def nearest_rank(values: npt.NDArray[np.float64], percent: float) -> float | None:
     """Percentile by nearest rank: the smallest value with at least ``percent`` % at or below it.
 

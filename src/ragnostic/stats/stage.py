@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from ragnostic.errors import Fault
-from ragnostic.metrics import Columns, half_life, plateau, reduce
+from ragnostic.metrics import Columns, depth_slope, half_life, plateau, reduce, tail_decay
+from ragnostic.metrics.inputs import Floats
 from ragnostic.scoring import Scored
-from ragnostic.stats.intervals import nearest_rank
-from ragnostic.stats.summary import summarise
+from ragnostic.stats.intervals import difference_interval, nearest_rank
+from ragnostic.stats.summary import summarise, values_of
 
 
 def stage_summary(
@@ -76,7 +77,30 @@ def curve_summary(scored: Scored) -> dict[str, Any] | None:
         "recall": curve.tolist(),
         "half_life": half_life(curve),
         "plateau": plateau(curve),
+        "slope": depth_slope(curve),
         "carried_share": float((results[scored_rows] < len(curve)).mean()),
+    }
+
+
+def tail_summary(scored: Scored, frequency: Floats) -> dict[str, Any] | None:
+    """Tail decay of the deepest R@k that was computed; None without it or without frequencies.
+
+    ``frequency`` (n,): how often each row's query is asked, NaN where unknown. ``value`` is the
+    mean on head queries minus that on tail queries, with its 95 % interval (METRICS 3).
+    """
+    depths = [m for m in scored.plan.metrics if m.name == "R" and m.cutoff and not m.params]
+    if not depths or np.isnan(frequency).all():
+        return None
+    metric = max(depths, key=lambda found: found.cutoff or 0)
+    decay = tail_decay(values_of(scored.table, metric), frequency)
+    low, high = difference_interval(decay.head, decay.tail) or (None, None)
+    return {
+        "metric": str(metric),
+        "value": decay.value,
+        "low": low,
+        "high": high,
+        "head": decay.head.size,
+        "tail": decay.tail.size,
     }
 
 

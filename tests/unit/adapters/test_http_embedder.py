@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from ragnostic.adapters.http_embedder import HttpEmbedder
 from ragnostic.errors import RetrievalError
@@ -112,3 +113,9 @@ def test_the_dimension_must_be_the_configured_one_and_stay(service):
     service.answers(vectors([1, 0, 0]))
     with pytest.raises(RetrievalError, match="2 and 3 dimensions"):
         found.embed(["a"], "query")
+
+
+def test_there_is_no_number_of_workers():
+    """Batches go one after the other, so a setting for it would be a lie."""
+    with pytest.raises(ValidationError, match="workers"):
+        HttpEmbedder.Options(url="http://127.0.0.1/v1/embeddings", model="m", workers=2)

@@ -101,7 +101,7 @@ def test_a_body_written_as_text_is_a_template_too(service):
         ({"ids": [1.5]}, "text or whole numbers"),
         ({"ids": ["a"], "scores": ["x"]}, "not a finite number"),
         ({"ids": ["a"], "scores": [None]}, "not a finite number"),
-        ({"ids": ["a"], "scores": []}, "1 ids but 0 scores"),
+        ({"ids": ["a"], "scores": []}, "1 id but 0 scores"),
         ({"ids": ["a"], "scores": [1], "texts": [1]}, "texts should be text"),
     ],
 )

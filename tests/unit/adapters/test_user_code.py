@@ -80,10 +80,10 @@ def test_several_stages_may_be_returned(write):
         ("def find(q, k): return None", "not None"),
         ("def find(q, k): return 'abc'", "not 'abc'"),
         ("def find(q, k): return [('a', 1), 'b']", "should all be"),
-        ("def find(q, k): return [{'score': 1}]", "1 of 1 hits have no 'id'"),
+        ("def find(q, k): return [{'score': 1}]", "no 'id' in 1 of 1 hit"),
         (
             "def find(q, k): return [{'id': 1, 'score': 1}, {'id': 2}]",
-            "1 of 2 hits have no 'score'",
+            "no 'score' in 1 of 2 hits",
         ),
         ("def find(q, k): return [('a', float('nan'))]", "not a finite number: nan"),
         ("def find(q, k): return {}", "without a stage"),

@@ -95,7 +95,7 @@ def test_a_failure_loses_only_the_last_few_hundred(tmp_path, letters):
     letters.embed = failing
     with pytest.raises(RetrievalError):
         CachedEmbedder(letters, path).embed(texts, "passage", lambda *step: told.append(step))
-    assert told[-1] == ("embed passage", 512, 600)
+    assert told[-1] == ("embed and keep", 512, 600)
     letters.embed = original
     again = CachedEmbedder(letters, path)
     again.embed(texts, "passage")

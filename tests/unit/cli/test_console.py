@@ -29,7 +29,7 @@ def test_without_a_terminal_progress_is_one_line_a_phase():
             progress("retrieve", done, 2)
         progress("report", 0, 1)
         progress("retrieve", 0, 2)
-    assert stream.getvalue() == "retrieve: 2\nreport\n"
+    assert stream.getvalue() == "retrieving for 2 queries\nwriting the report\n"
 
 
 def test_on_a_terminal_progress_shows_done_total_and_rate():

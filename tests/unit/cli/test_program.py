@@ -132,3 +132,24 @@ def _raising(error: BaseException) -> typer.Typer:
         """Nothing."""
 
     return app
+
+
+def test_paths_below_the_current_folder_are_shown_as_written_there(tmp_path, monkeypatch):
+    """Others stay whole, also one that only ends alike."""
+    monkeypatch.chdir(tmp_path)
+    message = f"{tmp_path}/data/a.jsonl: bad\n    hint: see {tmp_path}/b.toml, not /x{tmp_path}/c"
+    shown = f"data/a.jsonl: bad\n    hint: see b.toml, not /x{tmp_path}/c"
+    assert cli.from_here(message) == shown
+
+
+def test_too_many_bad_rows_are_told_with_the_name_as_written(tmp_path):
+    """The configuration is found by its full path, but nobody wants to read that."""
+    (tmp_path / "eval.jsonl").write_text('{"query_id": "q", "query": "x", "gold": "a"}\n' * 2)
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.md").write_text("text")
+    (tmp_path / "eval.toml").write_text('[dataset]\npath = "eval.jsonl"\ncorpus = "texts"\n')
+    command = [sys.executable, "-m", "ragnostic", "eval", "eval.toml"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert str(tmp_path) not in done.stderr
+    assert "eval.jsonl:1: gold must be an array" in done.stderr

@@ -42,7 +42,7 @@ def test_a_folder_gives_its_text_files_under_their_paths(tmp_path):
     assert sorted(kinds(faults)) == sorted(
         [
             ("encoding", "b/a.txt"),
-            ("quarantined", "binary.txt"),
+            ("quarantined", "binary.txt:1"),
             ("empty_document", "blank.txt"),
             ("empty_document", "empty.md"),
             ("skipped_files", tmp_path.name),
@@ -50,6 +50,7 @@ def test_a_folder_gives_its_text_files_under_their_paths(tmp_path):
     )
     assert faults[-1].count == 2
     assert "scan.pdf" in faults[-1].message
+    assert not any(fault.where and fault.where in fault.message for fault in faults)
 
 
 def test_jsonl_rows_are_documents_and_bad_ones_are_named(tmp_path):

@@ -16,6 +16,9 @@ import ragnostic
 from ragnostic import cli, errors, plugins
 from ragnostic.config import PLUG_TABLES, TABLES
 from ragnostic.metrics import definitions
+from ragnostic.report.catalogue import LOCALES, catalogue
+from ragnostic.report.labels import fault_label
+from ragnostic.text import has_han
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
@@ -87,6 +90,16 @@ def test_an_implementation_and_its_options_are_explained(table):
             assert re.search(rf"[`\[]{option}\b", guide), f"{table}.{name}.{option}"
 
 
+@pytest.mark.parametrize("table", PLUG_TABLES)
+def test_every_option_says_what_it_does(table):
+    """Options inside options too; the reference shows it."""
+    for name in plugins.names(PLUG_TABLES[table].kind):
+        schema = plugins.load(PLUG_TABLES[table].kind, name).Options.model_json_schema()
+        for part in (schema, *schema.get("$defs", {}).values()):
+            for option, field in part.get("properties", {}).items():
+                assert field.get("description"), f"{table}.{name}: {option}"
+
+
 def test_there_are_no_other_kinds_of_plugins():
     """A new group of entry points needs a guide too."""
     groups = {group for group in entry_points().groups if group.startswith("ragnostic.")}
@@ -139,6 +152,15 @@ def test_every_kind_of_fault_is_explained():
     kinds = sorted(set(fault_kinds()))
     missing = [f"{kind} ({where})" for kind, where in kinds if f"\n| `{kind}` |" not in text]
     assert missing == []
+
+
+@pytest.mark.parametrize("language", LOCALES)
+def test_every_explained_kind_of_fault_has_a_label_in_the_report(language):
+    """In the language of the page, never the bare kind."""
+    words = catalogue(language)
+    for kind in re.findall(r"^\| `(\w+)` \|", page("faults.md"), re.MULTILINE):
+        label = fault_label(kind, words)
+        assert label[0].isupper() if language == "en" else has_han(label), kind
 
 
 def test_every_explained_kind_of_fault_exists():

@@ -63,7 +63,7 @@ def test_ids_that_differ_in_spelling_only_are_listed_and_not_matched(gold, resul
 
 @pytest.mark.parametrize(
     ("gold", "results"),
-    [("文档", ["文档"]), ("a b", ["a b"]), ("a ", ["b"]), ("a", [None, ""])],
+    [("文档", ["文档"]), ("a b", ["a b"]), ("a ", ["b"]), ("b", ["ａ"]), ("a", [None, ""])],
 )
 def test_what_matches_or_is_only_odd_is_no_near_match(gold, results):
     """Nothing is said."""

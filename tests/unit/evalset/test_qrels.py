@@ -115,7 +115,7 @@ def test_grades_above_three_are_remarked_on(tmp_path):
     (tmp_path / "q.txt").write_text("q1 0 a 5\nq1 0 b 3\n")
     found = load_qrels(tmp_path / "q.txt")
     assert gold(found) == {"q1": {"a": 5, "b": 3}}
-    assert [(f.kind, f.count) for f in found.faults] == [("high_grade", 1)]
+    assert [(f.kind, f.count) for f in found.faults] == [("large_grade", 1)]
 
 
 def test_null_ids_are_no_judgments_but_their_query_is_judged(tmp_path):

@@ -9,7 +9,7 @@ from ragnostic.offline.bad_rows import check_share
 
 
 def _bad(*lines: int, file: str = "a.jsonl") -> list[Fault]:
-    return [Fault("quarantined", f"line {n}: broken", where=f"{file}:{n}") for n in lines]
+    return [Fault("quarantined", "broken", where=f"{file}:{n}") for n in lines]
 
 
 def test_the_limit_may_be_reached_but_not_exceeded(tmp_path):
@@ -26,7 +26,7 @@ def test_the_first_ten_are_listed(tmp_path):
     with pytest.raises(DataError) as caught:
         check_share(tmp_path / "a.jsonl", _bad(*range(1, 13)), good=0, limit=0.5)
     lines = str(caught.value).splitlines()
-    assert lines[1] == "    a.jsonl:1: line 1: broken"
+    assert lines[1] == "    a.jsonl:1: broken"
     assert lines[11] == "    … and 2 more"
     assert "bad_rows (now 0.5)" in lines[12]
 

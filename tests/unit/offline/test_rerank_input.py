@@ -56,7 +56,7 @@ def test_candidates_left_out_have_no_rank():
         (Reranking(order=(0, 3)), "named candidate 3 of 3"),
         (Reranking(order=(-1,)), "named candidate -1 of 3"),
         (Reranking(order=(1, 1)), "a candidate twice"),
-        (Reranking(order=(0, 1), scores=(0.1,)), "1 scores for 2 candidates"),
+        (Reranking(order=(0, 1), scores=(0.1,)), "1 score for 2 candidates"),
     ],
 )
 def test_an_order_that_is_none_is_an_error(answer, message):

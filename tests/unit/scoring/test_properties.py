@@ -83,7 +83,7 @@ grades_by_id = st.dictionaries(st.sampled_from(IDS), st.sampled_from([0.0, 1.0, 
 distinct = st.lists(st.sampled_from(IDS), unique=True)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(st.lists(st.tuples(rankings, entries), min_size=1, max_size=4))
 def test_every_metric_stays_between_nought_and_one_or_is_null(given_rows):
     """Whatever is duplicated, grouped, shared or missing."""

@@ -61,6 +61,7 @@ def test_nothing_has_no_hashes():
     assert len(Strings.of(pa.array([], pa.string())).hashes()) == 0
     assert Strings.of(pa.nulls(3, pa.string())).missing.all()
     assert Strings.of(pa.nulls(2)).missing.all()
+    assert Strings.of(pa.array(["", ""])).missing.all()
 
 
 def test_bytes_behind_a_null_are_not_read():
