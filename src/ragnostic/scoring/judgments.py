@@ -62,17 +62,18 @@ def judgments(column: pa.StructArray, view: str = OVERALL) -> Judgments:
     known = column.is_valid().to_numpy(zero_copy_only=False)
     rows = np.repeat(np.arange(len(column)), lengths)
     strings = Strings.of(values)
-    grades = _floats(members["grades"], lengths, "grades")
-    endless = np.flatnonzero(np.isinf(grades))
-    if endless.size:
-        raise DataError(f"row {int(rows[endless[0]])}: judged.grades holds an infinite grade")
+    grades = _floats(members["grades"], lengths, "grades", absent=1.0)
+    broken = np.flatnonzero(~np.isfinite(grades))
+    if broken.size:
+        found = grades[broken[0]]
+        raise DataError(f"row {int(rows[broken[0]])}: judged.grades holds {found}, no grade")
     items, has_item = _items(members["items"], lengths)
     every = Judgments(
         strings=strings,
         rows=rows,
         positions=np.arange(len(rows)),
         hashes=strings.hashes(),
-        grades=np.maximum(np.nan_to_num(grades, nan=1.0), 0.0),
+        grades=np.maximum(grades, 0.0),
         items=items,
         weights=_floats(members["weights"], lengths, "weights"),
         facets=_texts(members["facets"], lengths),
@@ -162,11 +163,13 @@ def _parallel(member: pa.ListArray | None, lengths: Indices, name: str) -> pa.Ar
     return values.take(pa.array(take, mask=take < 0))
 
 
-def _floats(member: pa.ListArray | None, lengths: Indices, name: str) -> npt.NDArray[np.float64]:
+def _floats(
+    member: pa.ListArray | None, lengths: Indices, name: str, absent: float = np.nan
+) -> npt.NDArray[np.float64]:
     values = _parallel(member, lengths, name)
     if values is None:
-        return np.full(int(lengths.sum()), np.nan)
-    filled = pc.fill_null(values.cast(pa.float64()), float("nan"))
+        return np.full(int(lengths.sum()), absent)
+    filled = pc.fill_null(values.cast(pa.float64()), absent)
     return np.asarray(filled.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 

@@ -27,10 +27,11 @@ def test_negative_grades_are_nought_and_none_is_one():
     assert found.grades.tolist() == [2.0, 0.0, 1.0, 1.0]
 
 
-def test_an_infinite_grade_is_refused():
-    """There is no gain for it."""
-    with pytest.raises(DataError, match=r"row 1.*infinite"):
-        judgments(judged({"ids": ["a"]}, {"ids": ["b"], "grades": [float("inf")]}))
+@pytest.mark.parametrize("grade", ["inf", "nan"])
+def test_a_grade_that_is_no_number_is_refused(grade):
+    """There is no gain for it; only an absent grade counts as 1."""
+    with pytest.raises(DataError, match=rf"row 1: judged\.grades holds {grade}"):
+        judgments(judged({"ids": ["a"]}, {"ids": ["b"], "grades": [float(grade)]}))
 
 
 def test_lists_that_are_not_parallel_are_refused():
