@@ -364,7 +364,7 @@ def test_an_interrupted_run_leaves_nothing(folder, stop):
         text=True,
     )
     assert program.stderr is not None
-    assert any("retrieve" in line for line in iter(program.stderr.readline, ""))
+    assert any("retrieving" in line for line in iter(program.stderr.readline, ""))
     begun = time.monotonic()
     program.send_signal(stop)
     _, said = program.communicate(timeout=20)

@@ -136,7 +136,7 @@ def test_all_text_has_enough_contrast(visit, scheme):
 def test_it_reads_without_script(visit):
     """Verdict, charts and the worst queries are there, and a passage opens by keyboard."""
     page, _, _ = visit("zh", script=False)
-    assert page.locator("h1").inner_text().startswith("检索在前 5 条内")
+    assert page.locator("h1").inner_text().startswith("93% 的查询能在前 5 条结果里")
     assert page.locator("svg[role=img]").count() == 3
     assert page.locator("article.query").count() == 20
     passage = page.locator("#worst details.text").first

@@ -24,7 +24,7 @@ def iter_jsonl(path: Path, faults: list[Fault]) -> Iterator[tuple[str, Document]
         try:
             yield where, _document(parse_object(text), numbers)
         except RowError as error:
-            faults.append(Fault("quarantined", f"{error}; left out", where=where))
+            faults.append(Fault("quarantined", f"{error}; line left out", where=where))
     _announce_numbers(path.name, numbers, faults)
 
 
@@ -45,7 +45,7 @@ def iter_parquet(path: Path, faults: list[Fault]) -> Iterator[tuple[str, Documen
                     try:
                         yield where, _document(values, numbers)
                     except RowError as error:
-                        faults.append(Fault("quarantined", f"{error}; left out", where=where))
+                        faults.append(Fault("quarantined", f"{error}; row left out", where=where))
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise DataError(f"{path} cannot be read as Parquet: {error}") from error
     _announce_numbers(path.name, numbers, faults)

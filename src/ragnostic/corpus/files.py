@@ -60,7 +60,7 @@ def iter_lines(
     for number, raw in _raw_lines(_narrow_blocks(path, faults), max_line):
         empty = False
         if isinstance(raw, int):
-            message = f"a line of {raw:,} bytes, more than {max_line:,}; left out"
+            message = f"a line of {raw:,} bytes, more than {max_line:,}; line left out"
             faults.append(Fault("line_too_long", message, where=f"{name}:{number}"))
             continue
         if b"\0" in raw:
@@ -72,7 +72,7 @@ def iter_lines(
         try:
             yield number, raw.decode(encoding or "ascii").removesuffix("\r")
         except UnicodeDecodeError as error:
-            message = f"not valid {error.encoding.upper()}; left out"
+            message = f"not valid {error.encoding.upper()}; line left out"
             faults.append(Fault("quarantined", message, where=f"{name}:{number}"))
     if empty:
         raise _empty(path)

@@ -46,7 +46,7 @@ def load_beir(folder: Path, split: str, faults: list[Fault]) -> list[EvalQuery]:
         if query_id not in texts:
             message = f"query {query_id!r} is judged but has no text in {queries_path.name}"
             faults.append(
-                Fault("quarantined", f"{message}; left out", (query_id,), where, len(gold))
+                Fault("quarantined", f"{message}; line left out", (query_id,), where, len(gold))
             )
             continue
         items = tuple((span,) for span in gold)
@@ -141,4 +141,4 @@ def _is_number(text: str) -> bool:
 
 
 def _quarantine(name: str, line: int, error: RowError, faults: list[Fault]) -> None:
-    faults.append(Fault("quarantined", f"{error}; left out", where=f"{name}:{line}"))
+    faults.append(Fault("quarantined", f"{error}; line left out", where=f"{name}:{line}"))

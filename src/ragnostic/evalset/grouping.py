@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragnostic.errors import Fault
+from ragnostic.errors import Fault, counted
 from ragnostic.records import JUDGED_TYPE, STAGE_TYPE
 from ragnostic.scoring.judgments import has_repeats
 from ragnostic.scoring.strings import Strings
@@ -155,7 +155,8 @@ def rank_faults(
         return []
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     text = (
-        f"the rank column disagrees with the scores (ranked by score) in {len(names)} queries: "
+        f"the rank column disagrees with the scores (ranked by score) in "
+        f"{counted(len(names), 'query', 'queries')}: "
         f"{', '.join(names[:_NAMED])}{more}"
     )
     return [Fault("rank_disagrees_with_score", text, ids=tuple(names), count=len(names))]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragnostic.errors import Fault
+from ragnostic.errors import Fault, counted
 from ragnostic.evalset.near_matches import near_matches
 from ragnostic.records import STAGE_TYPE
 from ragnostic.scoring.lookup import IdIndex
@@ -77,10 +77,11 @@ class JudgedRun:
         """Missing and unjudged queries, and ids that differ only in spelling (METRICS 1.2, 1.6)."""
         found = []
         if self._missing:
-            text = "judged queries are missing from the run"
-            found.append(_listed("missing_query", text, self._missing))
+            number = counted(len(self._missing), "judged query is", "judged queries are")
+            found.append(_listed("missing_query", f"{number} missing from the run", self._missing))
         if self._unjudged:
-            text = "queries of the run have no judgment (not scored)"
+            number = counted(len(self._unjudged), "query of the run has", "queries of the run have")
+            text = f"{number} no judgment (not scored)"
             found.append(_listed("unjudged_query", text, self._unjudged))
         if not self._shared and (self._missing or self._unjudged):
             text = "no query of the run is judged: the query ids of run and qrels do not match"
@@ -105,7 +106,8 @@ class JudgedRun:
         queries = self.qrels["query_id"].take(np.unique(rows[hits])).to_pylist()
         shown = "; ".join(f"gold {g!r}, result {r!r}" for g, r in pairs[:_NAMED])
         text = (
-            f"{len(pairs)} gold ids equal a result only after trimming or Unicode normalisation"
+            f"{counted(len(pairs), 'gold id equals', 'gold ids equal')} a result only after"
+            " trimming or Unicode normalisation"
             f" (not matched): {shown}; queries {', '.join(queries[:_NAMED])}"
         )
         return [Fault("near_match", text, ids=tuple(queries), count=len(pairs))]
@@ -120,7 +122,7 @@ def _record_batch(
 
 def _listed(kind: str, text: str, queries: list[str]) -> Fault:
     more = f" and {len(queries) - _NAMED} more" if len(queries) > _NAMED else ""
-    message = f"{len(queries)} {text}: {', '.join(queries[:_NAMED])}{more}"
+    message = f"{text}: {', '.join(queries[:_NAMED])}{more}"
     return Fault(kind, message, ids=tuple(queries), count=len(queries))
 
 

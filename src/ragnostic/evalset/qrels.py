@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ragnostic.corpus.strict_json import RowError
-from ragnostic.errors import DataError, Fault
+from ragnostic.errors import DataError, Fault, counted
 from ragnostic.evalset.formats import (
     as_numbers,
     as_text,
@@ -115,6 +115,7 @@ def _built(
     found = np.asarray(numbers, dtype=np.float64)
     high = int((found > 3).sum())
     if high:
-        faults.append(Fault("large_grade", f"{high} grades above 3", where=path.name, count=high))
+        text = f"{counted(high, 'grade')} above 3"
+        faults.append(Fault("large_grade", text, where=path.name, count=high))
     table, more = judged_table(queries, chunks, found)
     return Qrels(table, len(numbers), bad, (*faults, *more))

@@ -125,7 +125,7 @@ def read_rows(
             query, remarks = reader.read(row())
             refuse_second(query.query_id, first_line)
         except RowError as error:
-            message = f"{error}; left out"
+            message = f"{error}; line left out"
             faults.append(Fault("quarantined", message, where=where, count=error.rows))
             continue
         queries[query.query_id] = query

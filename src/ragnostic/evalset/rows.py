@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ragnostic.corpus.files import iter_lines
 from ragnostic.corpus.strict_json import RowError, parse_object
-from ragnostic.errors import DataError, Fault
+from ragnostic.errors import DataError, Fault, counted
 
 QUERY = ("query_id", "query-id", "qid")
 CHUNK = ("chunk_id", "doc_id", "corpus-id", "docid", "doc-id", "corpus_id")
@@ -80,7 +80,8 @@ def _again(first: tuple[int, str], rest: Iterator[tuple[int, str]]) -> Iterator[
 
 def quarantine(path: Path, line: int, reason: str, faults: list[Fault], *, lines: int = 1) -> None:
     """Set a row of so many lines aside: counted, with its place and its reason."""
-    faults.append(Fault("quarantined", reason, where=f"{path.name}:{line}", count=lines))
+    text = f"{reason}; line left out"
+    faults.append(Fault("quarantined", text, where=f"{path.name}:{line}", count=lines))
 
 
 def _trec_rows(
@@ -95,7 +96,7 @@ def _trec_rows(
         if len(parts) > width == 6 and _is_number(parts[3]) and _is_number(parts[4]):
             junk += 1  # trec_eval ignores what follows the tag, and its own test file has some
         elif len(parts) != width:
-            reason = f"{len(parts)} columns, but a TREC line here has {width}"
+            reason = f"{counted(len(parts), 'column')}, but a TREC line here has {width}"
             quarantine(path, number, reason, faults)
             continue
         if width == 6:
@@ -103,7 +104,7 @@ def _trec_rows(
         else:
             yield Row(number, parts[0], parts[2], parts[3])
     if junk:
-        message = f"{junk} lines have text after the sixth column (ignored)"
+        message = f"{counted(junk, 'line has', 'lines have')} text after the sixth column (ignored)"
         faults.append(Fault("junk_after_tag", message, where=path.name, count=junk))
 
 
@@ -142,7 +143,7 @@ def _table_rows(
                     text = _LINE_ENDS.sub("\n", cells[chunk])
                     yield Row(drawn[0], cells[query], text, cells[value])
                 elif cells:
-                    found = f"{len(cells)} cells under a header of {width}"
+                    found = f"{counted(len(cells), 'cell')} under a header of {width}"
                     reason = "the query id is empty" if len(cells) == width else found
                     quarantine(path, drawn[0], reason, faults, lines=len(drawn))
                 drawn.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ragnostic.errors import Fault, UsageError
+from ragnostic.errors import Fault, UsageError, counted
 from ragnostic.offline.calls import CallPolicy, Outcome, call_each
 from ragnostic.offline.rerank_input import candidates_of, check_texts, reranked
 from ragnostic.ports import Candidate, Progress, Reranker, Reranking, Retriever
@@ -139,7 +139,10 @@ def _rerank_faults(
 ) -> list[Fault]:
     faults: list[Fault] = []
     if without_text:
-        message = f"{without_text} candidates have no text; the reranker saw them as empty"
+        message = (
+            f"{counted(without_text, 'candidate has', 'candidates have')} no text; the reranker "
+            "saw nothing of it"
+        )
         faults.append(Fault("candidate_without_text", message, count=without_text))
     short = [
         queries[index].query_id
@@ -147,9 +150,10 @@ def _rerank_faults(
         if outcome.answer and len(outcome.answer[1].ids) < len(candidates[index])
     ]
     if short:
+        number = counted(len(short), "query", "queries")
         message = (
-            f"the reranker left candidates out for {len(short)} queries, though all were asked "
-            "for; they are in no rank of the stage"
+            f"the reranker left candidates out for {number}, though all were asked for; "
+            "they are in no rank of the stage"
         )
         faults.append(Fault("rerank_left_out", message, ids=tuple(short), count=len(short)))
     return faults

@@ -126,7 +126,11 @@ class Losses:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Mean recall by depth. ``carried`` is the share of queries whose list was shorter."""
+    """Mean recall by depth. ``carried`` is the share of queries whose list was shorter.
+
+    ``slope`` is the gain a rank over ranks 3 to 10; ``tail`` the recall of frequent queries minus
+    that of rare ones, with its interval.
+    """
 
     stage: str
     depth: tuple[int, ...]
@@ -136,6 +140,18 @@ class Curve:
     k90: int | None
     k95: int | None
     carried: float | None
+    slope: float | None = None
+    tail: TailGap | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TailGap:
+    """Tail decay of one metric: head mean minus tail mean."""
+
+    metric: str
+    value: float
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True, slots=True)

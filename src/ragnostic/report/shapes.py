@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ragnostic.report.outcomes import Outcome
-from ragnostic.report.page import Bars, Curve, SliceRow, SliceTable
+from ragnostic.report.page import Bars, Curve, SliceRow, SliceTable, TailGap
 from ragnostic.report.run import RunData, count, mapping, number
 from ragnostic.report.scorebook import ScoreBook
 
@@ -21,11 +21,12 @@ _SAME = 1e-9
 
 def curves(run: RunData) -> tuple[Curve, ...]:
     """The recall curves that run.json has, in stage order."""
-    found = (_curve(stage, mapping(run.stage_meta(stage).get("curve"))) for stage in run.stages)
+    found = (_curve(stage, run.stage_meta(stage)) for stage in run.stages)
     return tuple(curve for curve in found if curve is not None)
 
 
-def _curve(stage: str, meta: Mapping[str, object]) -> Curve | None:
+def _curve(stage: str, stage_meta: Mapping[str, object]) -> Curve | None:
+    meta = mapping(stage_meta.get("curve"))
     depth, recall = meta.get("depth"), meta.get("recall")
     if not isinstance(depth, list | tuple) or not isinstance(recall, list | tuple):
         return None
@@ -45,7 +46,17 @@ def _curve(stage: str, meta: Mapping[str, object]) -> Curve | None:
         k90=_reaches(points, 0.9),
         k95=_reaches(points, 0.95),
         carried=number(meta.get("carried_share")),
+        slope=number(meta.get("slope")),
+        tail=_tail(mapping(stage_meta.get("tail_decay"))),
     )
+
+
+def _tail(meta: Mapping[str, object]) -> TailGap | None:
+    value = number(meta.get("value"))
+    if value is None:
+        return None
+    low, high = number(meta.get("low")), number(meta.get("high"))
+    return TailGap(str(meta.get("metric")), value, low, high)
 
 
 def _whole(value: object) -> int | None:

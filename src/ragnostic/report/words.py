@@ -7,7 +7,7 @@ from gettext import NullTranslations
 from ragnostic.report.catalogue import N_
 from ragnostic.report.labels import canonical, place_advice, place_label
 from ragnostic.report.numbers import decimal, percent, signed
-from ragnostic.report.page import Curve, Gain, GoldRow, Page, Tile, Verdict, Worst
+from ragnostic.report.page import Curve, Gain, GoldRow, Page, TailGap, Tile, Verdict, Worst
 from ragnostic.report.scorebook import MetricName
 from ragnostic.report.visible import visible
 
@@ -182,6 +182,20 @@ def curve_sentence(curve: Curve, words: NullTranslations) -> str:
         "depth": curve.depth[-1],
     }
     return words.gettext("; ").join([start, *parts]) + words.gettext(".")
+
+
+def tail_sentence(tail: TailGap, words: NullTranslations) -> str:
+    """How much better frequent queries fare than rare ones."""
+    found = words.gettext("frequent minus rare queries, %(metric)s: %(value)s") % {
+        "metric": tail.metric,
+        "value": signed(tail.value, 3),
+    }
+    if tail.low is None or tail.high is None:
+        return found
+    return found + words.gettext(" (95%% CI %(low)s to %(high)s)") % {
+        "low": signed(tail.low, 3),
+        "high": signed(tail.high, 3),
+    }
 
 
 def gold_path(gold: GoldRow, words: NullTranslations) -> str:

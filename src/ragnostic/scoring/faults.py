@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ragnostic.errors import Fault
+from ragnostic.errors import Fault, counted
 from ragnostic.scoring.rankings import Rankings
 
 NAMED = 20
@@ -41,7 +41,7 @@ def ranking_faults(
     lists = column.flatten()[column.type.get_field_index("ids")]
     lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     for row in np.flatnonzero(lengths > top_k).tolist():
-        detail = f"{lengths[row]} results for top_k {int(top_k[row])}"
+        detail = f"{counted(int(lengths[row]), 'result')} for top_k {int(top_k[row])}"
         found.append((row, "more_results_than_top_k", detail))
     queries = batch["query_id"]
     return [Fault(kind, detail, ids=(str(queries[row]),)) for row, kind, detail in found]

@@ -10,7 +10,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragnostic.stats import mean_interval, nearest_rank, t_quantile
+from ragnostic.stats import difference_interval, mean_interval, nearest_rank, t_quantile
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 3, 4, 5, 10, 29, 99, 100, 199, 200, 201, 500, 20_000])
@@ -71,3 +71,25 @@ def test_a_percentile_is_the_smallest_value_that_covers_its_share(values, percen
     found = nearest_rank(np.array(values), percent)
     ordered = sorted(values)
     assert found == ordered[math.ceil(percent * len(values) / 100) - 1]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.floats(0, 1), min_size=2, max_size=30),
+    st.lists(st.floats(0, 1), min_size=2, max_size=30),
+)
+def test_the_interval_of_a_difference_is_welchs_or_a_little_wider(first, second):
+    """Degrees of freedom are rounded down; the centre is the difference of the means."""
+    sides = np.array(first), np.array(second)
+    if min(np.ptp(side) for side in sides) < 1e-3:
+        return
+    low, high = difference_interval(*sides)
+    known = scipy.stats.ttest_ind(*sides, equal_var=False).confidence_interval(0.95)
+    assert (low + high) / 2 == pytest.approx(sides[0].mean() - sides[1].mean(), abs=1e-9)
+    assert low <= known.low + 1e-9
+    assert high >= known.high - 1e-9
+
+
+def test_a_difference_needs_two_values_on_each_side():
+    """One value has no variance."""
+    assert difference_interval(np.array([1.0]), np.array([0.0, 1.0])) is None

@@ -9,19 +9,19 @@ import pyarrow as pa
 import pytest
 
 from ragnostic.errors import Fault
-from ragnostic.metrics import Metric
+from ragnostic.metrics import parse_list
 from ragnostic.records import record_schema
 from ragnostic.scoring import Plan, score
-from ragnostic.stats import curve_summary, stage_summary
+from ragnostic.stats import curve_summary, stage_summary, tail_summary
 
 A = {"ids": ["a"]}
 
 
-def scored(rows, **options):
+def scored(rows, names="RR@2", **options):
     """A scored stage."""
     named = [{"query_id": f"q{i}", **row} for i, row in enumerate(rows)]
     table = pa.Table.from_pylist(named, record_schema(["retrieve"]))
-    return score(table, Plan((Metric.parse("RR@2"),), **options))
+    return score(table, Plan(tuple(parse_list(names)), **options))
 
 
 def test_the_object_has_everything_that_interfaces_names():
@@ -66,6 +66,7 @@ def test_the_curve_comes_with_half_life_plateau_and_carried_share():
         "recall": [0.5, 1.0, 1.0, 1.0],
         "half_life": 1,
         "plateau": 0,
+        "slope": 0.0,
         "carried_share": 0.5,
     }
 
@@ -83,3 +84,21 @@ def test_without_top_k_the_deepest_ranking_says_how_far_was_asked():
 def test_there_is_no_curve_without_a_scored_ranking(rows, depth):
     """Nothing to draw: no query, none judged, none retrieved, none asked for."""
     assert curve_summary(scored(rows, curve_depth=depth)) is None
+
+
+def test_tail_decay_compares_frequent_with_rare_queries():
+    """The least asked queries that make up a fifth of the traffic are the tail (METRICS 3)."""
+    hit, miss = {"judged": A, "retrieve": A}, {"judged": A, "retrieve": {"ids": ["x"]}}
+    found = scored([hit, hit, miss, miss], names="R@1,R@5,P@5")
+    tail = tail_summary(found, np.array([60.0, 30.0, 5.0, 5.0]))
+    assert (tail["metric"], tail["value"], tail["head"], tail["tail"]) == ("R@5", 1.0, 2, 2)
+    assert (tail["low"], tail["high"]) == (1.0, 1.0)
+    assert tail_summary(found, np.full(4, np.nan)) is None
+    assert tail_summary(scored([hit], names="P@5"), np.array([1.0])) is None
+
+
+def test_tail_decay_of_equal_frequencies_has_no_sides():
+    """Every query is as frequent as the others: no value, both sizes."""
+    hit = {"judged": A, "retrieve": A}
+    tail = tail_summary(scored([hit, hit], names="R@5"), np.array([1.0, 1.0]))
+    assert (tail["value"], tail["low"], tail["head"], tail["tail"]) == (None, None, 2, 0)
