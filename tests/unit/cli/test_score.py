@@ -69,7 +69,7 @@ def test_a_table_shows_what_the_mean_is_called(files):
     assert "0.7500" in result.stdout
     assert "Judged@5" in result.stdout
     assert "warning" not in result.stdout
-    assert "have no judgment" in result.stderr
+    assert "has no judgment" in result.stderr
 
 
 def test_a_mean_that_is_none_says_why(records):
