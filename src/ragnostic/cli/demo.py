@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated
@@ -36,7 +38,13 @@ def demo(
     run = read_run(folder)
     print_warnings(warning_lines(run))
     print_result(run, folder)
-    typer.echo(f"in English: ragnostic report {shlex.quote(str(folder))} --lang en")
+    typer.echo(f"in English: {program()} report {shlex.quote(str(folder))} --lang en")
+
+
+def program() -> str:
+    """How this program can be called again from here: by name if it is on the path."""
+    called = Path(sys.argv[0])
+    return "ragnostic" if shutil.which("ragnostic") or called.name != "ragnostic" else str(called)
 
 
 def introduction(inputs: Inputs) -> str:
