@@ -3,50 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral
-from pathlib import Path
-from typing import Any, ClassVar, Self
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Any
 
 from ragnostic.adapters.hits import number, shown
 from ragnostic.adapters.python_retriever import columns
-from ragnostic.adapters.user_code import Target, call, load_target
+from ragnostic.adapters.user_code import UserFunction, call
 from ragnostic.errors import RetrievalError
-from ragnostic.ports import Candidate, Progress, Reranking, Resources, no_progress
+from ragnostic.ports import Candidate, Progress, Reranking, no_progress
 
 
-class PythonReranker:
+class PythonReranker(UserFunction):
     """Calls ``function(query, [{"id", "text", "score"}], top_n)``, which may be async.
 
     It returns, best first, a list of ids (text), of indices into the candidates (whole numbers),
     or of pairs of either with a score. Candidates that it leaves out are not in the order.
     """
-
-    class Options(BaseModel):
-        """``workers`` above 1 calls the function from several threads at a time."""
-
-        model_config = ConfigDict(frozen=True, extra="forbid")
-
-        target: Target = Field(
-            description="Your function as module:name; modules beside the configuration are found."
-        )
-        workers: int = Field(
-            default=1, ge=1, description="From how many threads it is called at the same time."
-        )
-
-    needs_embedder: ClassVar[bool] = False
-
-    def __init__(self, options: Options, base_dir: Path) -> None:
-        self.workers = options.workers
-        self._target = options.target
-        self._function: Callable[..., Any] = load_target(options.target, base_dir)
-
-    @classmethod
-    def build(cls, options: Options, resources: Resources) -> Self:
-        """Import the function; raises UsageError when that fails."""
-        return cls(options, resources.base_dir)
 
     def prepare(self, texts: Iterable[str], progress: Progress = no_progress) -> None:
         """Nothing to prepare: the function is the user's."""

@@ -3,52 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, ClassVar, Self
-
-from pydantic import BaseModel, ConfigDict, Field
+from collections.abc import Mapping
+from typing import Any
 
 from ragnostic.adapters.hits import make_hits, shown
-from ragnostic.adapters.user_code import Target, call, load_target
+from ragnostic.adapters.user_code import UserFunction, call
 from ragnostic.errors import RetrievalError, counted
-from ragnostic.ports import Resources
 from ragnostic.records import BASE_FIELDS, Hits
 
 _MEMBERS = {"id": "ids", "score": "scores", "doc_id": "doc_ids", "text": "texts"}
 
 
-class PythonRetriever:
+class PythonRetriever(UserFunction):
     """Calls ``function(query, k)``, which may be async.
 
     It returns a list, best first, of ids, of ``(id, score)``, or of dicts with ``id`` and
     optionally ``score``, ``doc_id``, ``text``; or a dict from stage name to such a list.
     """
-
-    class Options(BaseModel):
-        """``workers`` above 1 calls the function from several threads at a time."""
-
-        model_config = ConfigDict(frozen=True, extra="forbid")
-
-        target: Target = Field(
-            description="Your function as module:name; modules beside the configuration are found."
-        )
-        workers: int = Field(
-            default=1, ge=1, description="From how many threads it is called at the same time."
-        )
-
-    needs_corpus: ClassVar[bool] = False
-    needs_embedder: ClassVar[bool] = False
-
-    def __init__(self, options: Options, base_dir: Path) -> None:
-        self.workers = options.workers
-        self._target = options.target
-        self._function: Callable[..., Any] = load_target(options.target, base_dir)
-
-    @classmethod
-    def build(cls, options: Options, resources: Resources) -> Self:
-        """Import the function; raises UsageError when that fails."""
-        return cls(options, resources.base_dir)
 
     def retrieve(self, query: str, top_k: int) -> Mapping[str, Hits]:
         """One call; where it returns several stages, the last one holds the measured time."""

@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from functools import cache
 from inspect import isawaitable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from ragnostic.adapters.environment import excerpt
 from ragnostic.errors import RetrievalError, UsageError
+from ragnostic.ports import Resources
 
 Target = Annotated[str, Field(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*$")]
 """``package.module:function`` (or ``module:object.method``)."""
@@ -125,3 +126,34 @@ def _loop() -> asyncio.AbstractEventLoop:
 
     atexit.register(stop)
     return loop
+
+
+class FunctionOptions(BaseModel):
+    """``workers`` above 1 calls the function from several threads at a time."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    target: Target = Field(
+        description="Your function as module:name; modules beside the configuration are found."
+    )
+    workers: int = Field(
+        default=1, ge=1, description="From how many threads it is called at the same time."
+    )
+
+
+class UserFunction:
+    """Base of the adapters that call a function of the user's."""
+
+    Options: ClassVar[type[BaseModel]] = FunctionOptions
+    needs_corpus: ClassVar[bool] = False
+    needs_embedder: ClassVar[bool] = False
+
+    def __init__(self, options: FunctionOptions, base_dir: Path) -> None:
+        self.workers = options.workers
+        self._target = options.target
+        self._function: Callable[..., Any] = load_target(options.target, base_dir)
+
+    @classmethod
+    def build(cls, options: FunctionOptions, resources: Resources) -> Self:
+        """Import the function; raises UsageError when that fails."""
+        return cls(options, resources.base_dir)
