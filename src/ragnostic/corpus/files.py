@@ -19,7 +19,7 @@ from ragnostic.corpus.encoding import (
 )
 from ragnostic.errors import DataError, Fault
 
-__all__ = ["decode", "iter_lines", "read_bytes", "read_text"]
+__all__ = ["decode", "iter_lines", "read_bytes", "read_text", "whole_lines"]
 
 MAX_LINE = 8 * 2**20
 _BLOCK = 2**18
@@ -76,6 +76,27 @@ def iter_lines(
             faults.append(Fault("quarantined", message, where=f"{name}:{number}"))
     if empty:
         raise _empty(path)
+
+
+def whole_lines(path: Path, size: int = 4 * 2**20) -> Iterator[bytes]:
+    """The unpacked bytes of a file in blocks of about ``size``, each ending with a line.
+
+    Raises DataError as :func:`read_bytes` for a file that cannot be read.
+    """
+    pending: list[bytes] = []
+    held = 0
+    for block in _blocks(path):
+        cut = block.rfind(b"\n") + 1
+        pending.append(block[:cut] if cut else block)
+        held += len(block)
+        if cut and held >= size:
+            yield b"".join(pending)
+            pending, held = [block[cut:]], len(block) - cut
+        elif cut:
+            pending.append(block[cut:])
+    rest = b"".join(pending)
+    if rest:
+        yield rest
 
 
 def _raw_lines(blocks: Iterator[bytes], max_line: int) -> Iterator[tuple[int, bytes | int]]:

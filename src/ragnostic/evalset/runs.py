@@ -34,6 +34,7 @@ from ragnostic.evalset.grouping import (
 )
 from ragnostic.evalset.numbers import number, score
 from ragnostic.evalset.rows import Columns, Row, quarantine, read_rows
+from ragnostic.evalset.tidy_trec import Hits, tidy_hits
 from ragnostic.scoring.strings import Strings
 
 COLUMNS = Columns(value=("score",), trec_width=6)
@@ -90,7 +91,15 @@ class Run:
         return batch
 
     def _text(self) -> pa.RecordBatch:
-        blocks: list[_Block] = []
+        blocks = tidy_hits(self.path) or list(self._line_by_line())
+        queries, chunks = (
+            pa.chunked_array([block[i] for block in blocks]).combine_chunks() for i in range(2)
+        )
+        scores, ranks = (np.concatenate([block[i] for block in blocks]) for i in (2, 3))
+        self.faults += rank_faults(queries, scores, ranks, self.score_order)
+        return self._ranked(queries, chunks, scores)
+
+    def _line_by_line(self) -> Iterator[Hits]:
         rows: list[Row] = []
         numbers: list[float] = []
         for row in read_rows(self.path, COLUMNS, self.faults):
@@ -101,15 +110,9 @@ class Run:
                 continue
             rows.append(row)
             if len(rows) >= _ROWS:  # Python objects live for one block only
-                blocks.append(_block(rows, numbers))
+                yield _block(rows, numbers)
                 rows, numbers = [], []
-        blocks.append(_block(rows, numbers))
-        queries, chunks = (
-            pa.chunked_array([block[i] for block in blocks]).combine_chunks() for i in range(2)
-        )
-        scores, ranks = (np.concatenate([block[i] for block in blocks]) for i in (2, 3))
-        self.faults += rank_faults(queries, scores, ranks, self.score_order)
-        return self._ranked(queries, chunks, scores)
+        yield _block(rows, numbers)
 
     def _json(self) -> pa.RecordBatch:
         """Query id → {id: score}, or query id → ids in order."""
@@ -194,10 +197,7 @@ def _whole_queries(parts: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield rest
 
 
-_Block = tuple[pa.Array, pa.Array, npt.NDArray[np.float64], npt.NDArray[np.float64]]
-
-
-def _block(rows: list[Row], numbers: list[float]) -> _Block:
+def _block(rows: list[Row], numbers: list[float]) -> Hits:
     ranks = [number(row.rank) for row in rows]
     return (
         pa.array([row.query for row in rows], pa.string()),
