@@ -37,7 +37,10 @@ class EmbeddingReranker:
         model_config = ConfigDict(frozen=True, extra="forbid")
 
         max_tokens: int = Field(
-            default=512, ge=16, description="Longest text in one piece, by the embedder's count."
+            default=512,
+            ge=16,
+            le=100_000,
+            description="Longest text in one piece, by the embedder's count.",
         )
         long: LongPolicy = Field(
             default="max_over_segments",

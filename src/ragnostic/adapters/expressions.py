@@ -54,7 +54,10 @@ class StageExpressions(BaseModel):
     doc_ids: Expression | None = Field(default=None, description="JMESPath of the document ids.")
     took_ms: Expression | None = Field(default=None, description="JMESPath of the milliseconds.")
     top_k: int | None = Field(
-        default=None, ge=1, description="Results asked for in this stage, where not the run's."
+        default=None,
+        ge=1,
+        le=100_000,
+        description="Results asked for in this stage, where not the run's.",
     )
 
 

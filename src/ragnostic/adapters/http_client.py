@@ -35,7 +35,7 @@ def check_url(url: str) -> str:
     """
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError(f"not an http or https address: {display_url(url)}")
+        raise ValueError("must be an http or https address")
     _ = parts.port
     return url
 
@@ -68,7 +68,7 @@ class ServiceOptions(BaseModel):
         description="Environment variable that holds the key, sent as a bearer token.",
     )
     timeout_s: float = Field(
-        default=30.0, gt=0, description="Seconds that one call may take in all."
+        default=30.0, gt=0, le=100_000, description="Seconds that one call may take in all."
     )
     verify: bool = Field(
         default=True, description="Check the certificate of an https address; false: do not."
@@ -78,7 +78,9 @@ class ServiceOptions(BaseModel):
 class QueryServiceOptions(ServiceOptions):
     """Settings of a service that is called once a query."""
 
-    workers: int = Field(default=4, ge=1, description="How many calls run at the same time.")
+    workers: int = Field(
+        default=4, ge=1, le=1000, description="How many calls run at the same time."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,12 +37,15 @@ class HttpEmbedder:
         )
         query_prefix: str = Field(default="", description="Put before each query.")
         passage_prefix: str = Field(default="", description="Put before each passage.")
-        batch_size: int = Field(default=64, ge=1, description="Texts in one call.")
+        batch_size: int = Field(default=64, ge=1, le=100_000, description="Texts in one call.")
         timeout_s: float = Field(
-            default=60.0, gt=0, description="Seconds that one call may take in all."
+            default=60.0, gt=0, le=100_000, description="Seconds that one call may take in all."
         )
         dimensions: int | None = Field(
-            default=None, ge=1, description="Size that vectors must have; else that of the first."
+            default=None,
+            ge=1,
+            le=100_000,
+            description="Size that vectors must have; else that of the first.",
         )
         encoding_format: Literal["float", "base64"] = Field(
             default="float", description="How vectors are sent; base64 is smaller."

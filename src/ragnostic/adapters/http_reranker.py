@@ -42,10 +42,16 @@ class HttpReranker:
             default_factory=dict, description="Added to the request."
         )
         batch_size: int | None = Field(
-            default=None, ge=1, description="Texts in one call; else all of them, for tei 32."
+            default=None,
+            ge=1,
+            le=100_000,
+            description="Texts in one call; else all of them, for tei 32.",
         )
         max_tokens: int = Field(
-            default=512, ge=16, description="Longest text in one piece, counted without a model."
+            default=512,
+            ge=16,
+            le=100_000,
+            description="Longest text in one piece, counted without a model.",
         )
         long: LongPolicy = Field(
             default="max_over_segments",

@@ -34,7 +34,7 @@ class HybridRetriever:
         rrf_k: float = Field(
             default=60.0, gt=0, description="Constant of the fusion; larger: top ranks count less."
         )
-        depth: int = Field(default=100, ge=1, description="Hits taken from each side.")
+        depth: int = Field(default=100, ge=1, le=100_000, description="Hits taken from each side.")
         weights: Weights = Field(default=Weights(), description="How much each side counts.")
         bm25: Bm25Retriever.Options = Field(
             default=Bm25Retriever.Options(), description="Options of the BM25 side."

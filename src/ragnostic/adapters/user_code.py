@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import importlib
+import re
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -14,13 +15,27 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from ragnostic.adapters.environment import excerpt
 from ragnostic.errors import RetrievalError, UsageError
 from ragnostic.ports import Resources
 
-Target = Annotated[str, Field(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*$")]
+_TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+def check_target(target: str) -> str:
+    """``target`` if it is of the form ``module:function``; raises ValueError otherwise.
+
+    >>> check_target("my_search:search")
+    'my_search:search'
+    """
+    if not _TARGET.fullmatch(target):
+        raise ValueError("must be module:function, such as my_search:search")
+    return target
+
+
+Target = Annotated[str, AfterValidator(check_target)]
 """``package.module:function`` (or ``module:object.method``)."""
 
 
@@ -38,7 +53,7 @@ def load_target(target: str, base_dir: Path) -> Callable[..., Any]:
         importlib.invalidate_caches()
         try:
             found: Any = importlib.import_module(module_name)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise UsageError(
                 f"target {target}: cannot import {module_name}: {_told(error)}",
                 hint=f"modules are looked for in {base_dir} and among the installed packages",
@@ -53,16 +68,17 @@ def load_target(target: str, base_dir: Path) -> Callable[..., Any]:
 def call(target: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """The result of the function, awaited if need be.
 
-    An exception becomes a RetrievalError that names its type and message, not retryable.
+    An exception, ``SystemExit`` too, becomes a RetrievalError that names its type and message,
+    not retryable.
     """
     try:
         result = function(*arguments)
         return _await(result) if isawaitable(result) else result
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise RetrievalError(f"{target} raised {_told(error)}") from error
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     message = excerpt(str(error))
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
@@ -102,15 +118,21 @@ def _forget_namesake(name: str, base_dir: Path) -> None:
 def _await(result: Awaitable[Any]) -> Any:
     """Await on one loop for the whole process: clients that a function keeps are tied to it."""
 
-    async def waited() -> Any:
-        return await result
+    async def waited() -> tuple[Any, SystemExit | None]:
+        try:
+            return await result, None
+        except SystemExit as error:  # in a task it would end the loop, not reach the caller
+            return None, error
 
     future = asyncio.run_coroutine_threadsafe(waited(), _loop())
     try:
-        return future.result()
+        value, ended = future.result()
     except BaseException:
         future.cancel()
         raise
+    if ended is not None:
+        raise ended
+    return value
 
 
 @cache
@@ -137,7 +159,7 @@ class FunctionOptions(BaseModel):
         description="Your function as module:name; modules beside the configuration are found."
     )
     workers: int = Field(
-        default=1, ge=1, description="From how many threads it is called at the same time."
+        default=1, ge=1, le=1000, description="From how many threads it is called at the same time."
     )
 
 

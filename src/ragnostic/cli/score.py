@@ -84,7 +84,8 @@ def score(
     ] = ScorePrecision.float64,
     grades: Annotated[Grades, typer.Option(help="real allows fractions.")] = Grades.whole,
     bad_rows: Annotated[
-        float, typer.Option(help="Share of unreadable rows above which nothing is scored.")
+        float,
+        typer.Option(min=0, max=1, help="Share of unreadable rows above which nothing is scored."),
     ] = 0.01,
     json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:

@@ -9,6 +9,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+LARGEST = 100_000
+"""No setting that counts something needs more; a slip of the hand has more."""
+
 DEFAULT_METRICS = ("Success@1", "Success@5", "RR@5", "nDCG@5", "R@20")
 
 
@@ -84,10 +87,13 @@ class ChunkSettings(Table):
         default="none", description="Chunker: none, fixed, recursive, markdown, sentence, …"
     )
     max_tokens: int = Field(
-        default=400, ge=1, description="Largest chunk, counted without a model."
+        default=400, ge=1, le=LARGEST, description="Largest chunk, counted without a model."
     )
     overlap: int = Field(
-        default=40, ge=0, description="Tokens that a chunk repeats of the one before it."
+        default=40,
+        ge=0,
+        le=LARGEST,
+        description="Tokens that a chunk repeats of the one before it.",
     )
 
 
@@ -110,7 +116,7 @@ class RetrieveSettings(Table):
     """The first stage."""
 
     use: str = Field(default="bm25", description="Retriever: bm25, dense, hybrid, http, python, …")
-    top_k: int = Field(default=20, ge=1, description="How many chunks are asked for.")
+    top_k: int = Field(default=20, ge=1, le=LARGEST, description="How many chunks are asked for.")
 
 
 class RerankSettings(Table):
@@ -124,11 +130,15 @@ class RerankSettings(Table):
     top_n: int = Field(
         default=5,
         ge=1,
+        le=LARGEST,
         description="How many chunks the generator gets. A mark only: all candidates stay in the "
         "ranking.",
     )
     max_tokens: int = Field(
-        default=512, ge=16, description="Longest text that the reranker reads in one piece."
+        default=512,
+        ge=16,
+        le=LARGEST,
+        description="Longest text that the reranker reads in one piece.",
     )
     long: Literal["max_over_segments", "truncate"] = Field(
         default="max_over_segments",
@@ -158,7 +168,9 @@ class ReportSettings(Table):
     """The page."""
 
     language: Literal["zh", "en"] = Field(default="zh", description="Language of the report.")
-    worst: int = Field(default=20, ge=0, description="How many of the worst queries are shown.")
+    worst: int = Field(
+        default=20, ge=0, le=LARGEST, description="How many of the worst queries are shown."
+    )
 
 
 class RunSettings(Table):
@@ -166,11 +178,12 @@ class RunSettings(Table):
 
     name: str | None = Field(default=None, description="A name for the run, shown in lists.")
     retries: int = Field(
-        default=3, ge=0, description="Further attempts after a time-out, a 429 or a 5xx."
+        default=3, ge=0, le=100, description="Further attempts after a time-out, a 429 or a 5xx."
     )
     timeout_s: float | None = Field(
         default=None,
         gt=0.0,
+        le=LARGEST,
         description="Seconds that one call may take; each implementation has its own default.",
     )
     max_failed: Share = Field(

@@ -35,10 +35,13 @@ class SizeOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_tokens: int = Field(
-        default=400, ge=1, description="Largest chunk, counted without a model."
+        default=400, ge=1, le=100_000, description="Largest chunk, counted without a model."
     )
     overlap: int = Field(
-        default=40, ge=0, description="Tokens that a chunk repeats of the one before it."
+        default=40,
+        ge=0,
+        le=100_000,
+        description="Tokens that a chunk repeats of the one before it.",
     )
 
     @model_validator(mode="after")

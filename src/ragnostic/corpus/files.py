@@ -155,9 +155,7 @@ def _blocks(path: Path) -> Iterator[bytes]:
             f"{path}: broken gzip: {error}", hint="the file may be cut short; fetch it again"
         ) from error
     except FileNotFoundError as error:
-        raise DataError(
-            f"no such file: {path}", hint="relative paths start at the configuration's folder"
-        ) from error
+        raise DataError(f"no such file: {path}", hint="is the path right?") from error
     except IsADirectoryError as error:
         raise DataError(f"{path} is a folder, not a file", hint="name a file in it") from error
     except OSError as error:

@@ -45,7 +45,8 @@ def parse_object(text: str) -> dict[str, Any]:
         half = ord(error.object[error.start])
         raise RowError(f"holds half a character (\\u{half:04x}, a lone surrogate)") from error
     except json.JSONDecodeError as error:
-        raise RowError(f"not valid JSON: {error.msg} (column {error.colno})") from error
+        line = f"line {error.lineno}, " if "\n" in text.rstrip() else ""
+        raise RowError(f"not valid JSON: {error.msg} ({line}column {error.colno})") from error
     except RecursionError as error:
         raise RowError("not valid JSON: nested too deeply") from error
     except ValueError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,20 @@ def as_text(column: pa.Array, where: object, name: str) -> pa.Array:
     if pa.types.is_null(kind):
         return pa.nulls(len(column), pa.string())
     raise DataError(f"{where}: column {name} holds {kind}, not ids", hint="store ids as text")
+
+
+def whole_number_ids(schema: pa.Schema, names: Sequence[str], where: str) -> list[Fault]:
+    """The announcement that id columns hold whole numbers, in which 007 would have been lost.
+
+    >>> found = whole_number_ids(pa.schema([("query_id", pa.int64())]), ["query_id"], "run")
+    >>> print(found[0])
+    run: ids in column query_id are whole numbers and are read as text
+    """
+    found = [name for name in names if pa.types.is_integer(schema.field(name).type)]
+    if not found:
+        return []
+    text = f"ids in column {' and '.join(found)} are whole numbers and are read as text"
+    return [Fault("number_ids", text, where=where)]
 
 
 def as_numbers(column: pa.Array, where: object, name: str) -> npt.NDArray[np.float64]:

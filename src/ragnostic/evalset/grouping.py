@@ -189,7 +189,7 @@ def judged_table(
     >>> table["judged"][0]["grades"].as_py(), faults[0].kind
     ([2.0], 'duplicate_gold')
     """
-    faults = []
+    faults = _grade_faults(grades)
     empty = np.array(pc.fill_null(pc.equal(chunk_ids, ""), pa.scalar(value=True)))
     kept = ~empty
     if empty.any():
@@ -211,6 +211,17 @@ def judged_table(
     columns = [values.get(f.name, pa.nulls(size, f.type)) for f in JUDGED_TYPE]
     judged = pa.StructArray.from_arrays(columns, fields=list(JUDGED_TYPE))
     return pa.table({"query_id": queries.ids, "judged": judged}), faults
+
+
+def _grade_faults(grades: npt.NDArray[np.float64]) -> list[Fault]:
+    negative, large = int((grades < 0).sum()), int((grades > 3).sum())
+    found = []
+    if negative:
+        text = f"{counted(negative, 'negative grade counts', 'negative grades count')} as 0"
+        found.append(Fault("negative_grade", text, count=negative))
+    if large:
+        found.append(Fault("large_grade", f"{counted(large, 'grade')} above 3", count=large))
+    return found
 
 
 def _repeated(

@@ -76,6 +76,9 @@ class JudgedRun:
     def faults(self) -> list[Fault]:
         """Missing and unjudged queries, and ids that differ only in spelling (METRICS 1.2, 1.6)."""
         found = []
+        if not self._shared and (self._missing or self._unjudged):
+            text = "no query of the run is judged: the query ids of run and qrels do not match"
+            found.append(Fault("no_shared_query", text))
         if self._missing:
             number = counted(len(self._missing), "judged query is", "judged queries are")
             found.append(_listed("missing_query", f"{number} missing from the run", self._missing))
@@ -83,9 +86,6 @@ class JudgedRun:
             number = counted(len(self._unjudged), "query of the run has", "queries of the run have")
             text = f"{number} no judgment (not scored)"
             found.append(_listed("unjudged_query", text, self._unjudged))
-        if not self._shared and (self._missing or self._unjudged):
-            text = "no query of the run is judged: the query ids of run and qrels do not match"
-            found.append(Fault("no_shared_query", text))
         return found + self._near_matches()
 
     def _near_matches(self) -> list[Fault]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,7 +14,13 @@ import pyarrow.compute as pc
 
 from ragnostic.corpus.strict_json import RowError
 from ragnostic.errors import DataError, Fault
-from ragnostic.evalset.formats import as_numbers, as_text, no_id, ranking_columns
+from ragnostic.evalset.formats import (
+    as_numbers,
+    as_text,
+    no_id,
+    ranking_columns,
+    whole_number_ids,
+)
 from ragnostic.evalset.grouping import (
     Queries,
     ScoreOrder,
@@ -79,7 +86,8 @@ def qrels_from(given: Any, grades: Grades = "whole") -> Qrels:
         except RowError as error:
             raise DataError(f"query {queries[row]}, id {chunks[row]}: {error}") from error
     built, faults = judged_table(queries, chunks, np.array(numbers, dtype=np.float64))
-    return Qrels(built, len(numbers), 0, tuple(faults))
+    announced = whole_number_ids(table.schema, [query, chunk], "qrels")
+    return Qrels(built, len(numbers), 0, (*announced, *faults))
 
 
 def _judged(table: pa.Table) -> Qrels:
@@ -172,7 +180,7 @@ def run_from(
     batch, ties = rank_batch(
         queries, chunks, scores, score_order=score_order, score_precision=score_precision
     )
-    return GivenRun([batch], ties)
+    return GivenRun([batch], ties, whole_number_ids(table.schema, [query, chunk], "run"))
 
 
 def _run_of_mapping(
@@ -216,7 +224,8 @@ def _table(given: Any, what: str) -> pa.Table:
     if isinstance(given, pa.RecordBatch):
         return pa.Table.from_batches([given])
     if hasattr(given, "__arrow_c_stream__"):
-        return pa.table(given)
+        with suppress(pa.ArrowInvalid):  # a single column, for example
+            return pa.table(given)
     raise DataError(
         f"{what}: cannot read a {type(given).__name__}",
         hint="give a dict, an Arrow table, a pandas or polars frame, or a path",
@@ -258,4 +267,7 @@ def _query(value: Any) -> str:
 def _text(value: Any, what: str) -> str:
     if isinstance(value, str):
         return value
-    raise DataError(f"{what} {value!r} is no text", hint="ids are text: 007 is not 7")
+    raise DataError(
+        f"{what} {value!r} is no text",
+        hint=f"write ids as text, for example {str(value)!r}: 007 is not 7",
+    )

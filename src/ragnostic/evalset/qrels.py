@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ragnostic.corpus.strict_json import RowError
-from ragnostic.errors import DataError, Fault, counted
+from ragnostic.errors import DataError, Fault
 from ragnostic.evalset.formats import (
     as_numbers,
     as_text,
@@ -21,6 +21,7 @@ from ragnostic.evalset.formats import (
     no_id,
     open_parquet,
     read_json_table,
+    whole_number_ids,
 )
 from ragnostic.evalset.grouping import judged_table
 from ragnostic.evalset.numbers import LARGEST_GRADE, Grades, grade
@@ -74,6 +75,7 @@ def _from_parquet(path: Path, grades: Grades, faults: list[Fault]) -> Qrels:
     """Columns as arrays; only rows that are refused are looked at one by one."""
     file = open_parquet(path)
     names = COLUMNS.find(file.schema_arrow.names, path.name)
+    faults += whole_number_ids(file.schema_arrow, names[:2], path.name)
     table = file.read(columns=list(names))
     queries, chunks = (as_text(table[n].combine_chunks(), path, n) for n in names[:2])
     numbers = as_numbers(table[names[2]].combine_chunks(), path, names[2])
@@ -113,9 +115,5 @@ def _built(
         first = f"; the first fault: {faults[0]}" if faults else ""
         raise DataError(f"{path}: no usable judgment{first}", hint="see: qrels formats in the docs")
     found = np.asarray(numbers, dtype=np.float64)
-    high = int((found > 3).sum())
-    if high:
-        text = f"{counted(high, 'grade')} above 3"
-        faults.append(Fault("large_grade", text, where=path.name, count=high))
     table, more = judged_table(queries, chunks, found)
     return Qrels(table, len(numbers), bad, (*faults, *more))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ragnostic.corpus.files import iter_lines
-from ragnostic.corpus.strict_json import RowError, parse_object
+from ragnostic.corpus.strict_json import RowError, parse_object, read_id
 from ragnostic.errors import DataError, Fault, counted
 
 QUERY = ("query_id", "query-id", "qid")
@@ -133,7 +133,7 @@ def _table_rows(
         names = next(rows)
     except csv.Error as error:
         raise DataError(f"{path.name}:{number}: the header is broken: {error}") from error
-    query, chunk, value = (names.index(n) for n in columns.find(names, f"{path.name}:{number}"))
+    query, chunk, value = _places(names, columns, f"{path.name}:{number}")
     width = len(names)
     drawn.clear()
     while True:
@@ -154,23 +154,36 @@ def _table_rows(
             return
 
 
+def _places(names: Sequence[str], columns: Columns, where: str) -> list[int]:
+    """Where the three columns stand in a header that names each of them once."""
+    found = columns.find(names, where)
+    twice = [name for name in found if names.count(name) > 1]
+    if twice:
+        raise DataError(f"{where}: the header has {', '.join(twice)} twice")
+    return [names.index(name) for name in found]
+
+
 def _json_rows(
     path: Path, lines: Iterator[tuple[int, str]], columns: Columns, faults: list[Fault]
 ) -> Iterator[Row]:
+    numbers: list[str] = []
     for number, line in lines:
         if not line.strip():
             continue
         try:
             row: Mapping[str, Any] = parse_object(line)
-            names = columns.find(list(row), f"{path.name}:{number}")
+            query, chunk, value = (row[name] for name in columns.find(list(row), "the object"))
+            query = read_id(query, "the query id", numbers)
+            chunk = read_id(chunk, "the id", numbers) if chunk not in {None, ""} else chunk
         except (RowError, DataError) as error:
             quarantine(path, number, str(error).partition("\n")[0], faults)
             continue
-        query, chunk, value = (row[name] for name in names)
-        if not isinstance(query, str) or not (chunk is None or isinstance(chunk, str)):
-            quarantine(path, number, "ids must be text: put them in quotes", faults)
-            continue
-        if not query:
-            quarantine(path, number, "the query id is empty", faults)
-            continue
         yield Row(number, query, chunk, value)
+    if numbers:
+        faults.append(number_ids(numbers, path.name))
+
+
+def number_ids(numbers: Sequence[str], where: str) -> Fault:
+    """The announcement that ids were numbers: 007 would have been lost in them."""
+    text = f"{counted(len(numbers), 'id was', 'ids were')} written as numbers and read as text"
+    return Fault("number_ids", text, tuple(numbers[:20]), where, len(numbers))

@@ -23,6 +23,7 @@ from ragnostic.evalset.formats import (
     open_parquet,
     ranking_columns,
     read_json_table,
+    whole_number_ids,
 )
 from ragnostic.evalset.grouping import (
     Queries,
@@ -152,6 +153,7 @@ class Run:
                 yield ranking_columns(batch, STAGE, self.path)
             return
         columns = COLUMNS.find(names, self.path.name)
+        self.faults += whole_number_ids(file.schema_arrow, columns[:2], self.path.name)
         if _is_grouped(self.path, columns[0]):
             parts = _whole_queries(self._hits(columns))
         else:

@@ -16,27 +16,35 @@ _LISTED = 10
 
 
 def check_share(
-    path: Path, faults: Sequence[Fault], *, good: int, limit: float = DEFAULT_LIMIT
+    path: Path,
+    faults: Sequence[Fault],
+    *,
+    good: int,
+    limit: float = DEFAULT_LIMIT,
+    documents: bool = False,
 ) -> None:
     """Raise DataError when more than ``limit`` of the rows below ``path`` were left out.
 
     ``good`` is the number of rows that were read; for a folder the rows are those of the files
-    that hold bad ones, if they are more.
+    that hold bad ones, if they are more. ``documents`` says that ``good`` counts documents: then
+    a file of a thousand lines is one.
     """
     bad = [fault for fault in faults if fault.kind in QUARANTINED]
     count = sum(fault.count for fault in bad)
     if not count:
         return
-    rows = max(good + count, _rows_of_files(path, bad))
+    rows = good + count if documents else max(good + count, _rows_of_files(path, bad))
     if count <= limit * rows:
         return
-    lines = [f"{path}: {count} of {counted(rows, 'row')} cannot be used ({count / rows:.1%})"]
+    total = counted(rows, "document" if documents else "row")
+    lines = [f"{path}: {count} of {total} cannot be used ({count / rows:.1%})"]
     lines += [f"    {fault}" for fault in bad[:_LISTED]]
     if len(bad) > _LISTED:
         lines.append(f"    … and {len(bad) - _LISTED} more")
     raise DataError(
         "\n".join(lines),
-        hint=f"mend the rows, or allow more bad ones with bad_rows (now {limit:g})",
+        hint=f"mend them, or allow a larger share than {limit:g}: --bad-rows of ragnostic score, "
+        "run.bad_rows in a configuration",
     )
 
 

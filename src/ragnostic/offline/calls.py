@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
-from ragnostic.errors import RagnosticError, RetrievalError, counted
+from ragnostic.errors import RagnosticError, RetrievalError
 from ragnostic.ports import Progress, no_progress
 
 Item = TypeVar("Item")
@@ -115,7 +115,7 @@ def _attempt(call: Callable[[], Answer], policy: CallPolicy) -> Outcome[Answer]:
         return Outcome(error=error.message)
     except RagnosticError:
         raise
-    except Exception as error:  # noqa: BLE001 - an implementation's own bug is a failed query
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - an implementation's bug fails a query
         return Outcome(error=f"{type(error).__name__}: {error}")
 
 
@@ -159,11 +159,14 @@ def _run(
 
 
 def _too_many(reasons: list[str], label: str, tried: int, total: int) -> RetrievalError:
-    first = counted(tried, "query", "queries")
-    lines = [f"{label}: {len(reasons)} of the first {first} failed ({total} in all)"]
+    if tried == 1:
+        failed = "the only query failed" if total == 1 else f"the first of {total} queries failed"
+    else:
+        failed = f"{len(reasons)} of the first {tried} queries failed ({total} in all)"
+    lines = [f"{label}: {failed}"]
     lines += [
         f"    {count} × {reason}" for reason, count in Counter(reasons).most_common(_SHOWN_REASONS)
     ]
     return RetrievalError(
-        "\n".join(lines), hint="mend the service, or raise run.max_failed; nothing was written"
+        "\n".join(lines), hint="mend the cause, or raise run.max_failed; nothing was written"
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
 
-from ragnostic.errors import Fault
+from ragnostic.errors import Fault, UsageError
 from ragnostic.evalset.grouping import ScoreOrder, ScorePrecision
 from ragnostic.evalset.judged_run import JudgedRun
 from ragnostic.evalset.numbers import Grades
@@ -24,7 +24,7 @@ from ragnostic.stats import Summary, stage_summary, summarise
 DEFAULT_METRICS = "nDCG@10,RR@10,R@10,AP,P@10,Success@1,Success@5"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """What :func:`evaluate` found. ``result["nDCG@10"].mean``; shows itself in a notebook."""
 
@@ -52,6 +52,16 @@ class Evaluation:
         found = stage_summary(self.scored, ties=self.ties)
         return found | {"warnings": [str(fault) for fault in self.warnings]}
 
+    def __repr__(self) -> str:
+        names = ("mean", "n", "missing", "unscored", "failed")
+        lines = [f"{'metric':24}" + "".join(f"{name:>10}" for name in names)]
+        for metric, summary in self.metrics.items():
+            mean = "–" if summary.mean is None else f"{summary.mean:.4f}"
+            counts = (getattr(summary, name) for name in names[1:])
+            lines.append(f"{metric:24}{mean:>10}" + "".join(f"{count:>10}" for count in counts))
+        lines += [f"warning: {fault}" for fault in self.warnings[:5]]
+        return "\n".join(lines)
+
     def _repr_html_(self) -> str:
         from ragnostic.report.notebook import summary_html  # noqa: PLC0415  only in a notebook
 
@@ -75,7 +85,7 @@ def evaluate(
     may also be an Arrow table, a pandas or polars frame (columns ``query_id, chunk_id|doc_id`` and
     ``grade|score``) or a path. ``missing="skip"`` leaves queries without a ranking out of the
     means. Inputs are never changed. Raises DataError (a ValueError) for what cannot be scored,
-    naming the query and the id.
+    naming the query and the id, and UsageError for an option or a metric that does not exist.
 
     >>> found = evaluate({"q1": {"d1": 2, "d2": 1}}, {"q1": ["d3", "d1"]}, ["RR@5", "R@20"])
     >>> found["RR@5"].mean, found["R@20"].mean
@@ -83,6 +93,15 @@ def evaluate(
     >>> found.per_query.to_pylist()
     [{'query_id': 'q1', 'RR@5': 0.5, 'R@20': 0.5}]
     """
+    for name, value, allowed in (
+        ("missing", missing, Missing),
+        ("score_order", score_order, ScoreOrder),
+        ("score_precision", score_precision, ScorePrecision),
+        ("grades", grades, Grades),
+    ):
+        if value not in get_args(allowed):
+            words = " or ".join(map(repr, get_args(allowed)))
+            raise UsageError(f"evaluate: {name} is {value!r}; it must be {words}")
     judged = qrels_from(qrels, grades)
     rankings = run_from(run, score_order=score_order, score_precision=score_precision)
     plan = Plan(_metrics(metrics), missing=missing)

@@ -86,6 +86,7 @@ def _queries(
 ) -> list[EvalQuery]:
     dataset, limit = configuration.settings.dataset, configuration.settings.run.bad_rows
     queries: dict[str, EvalQuery] = {}
+    homes: dict[str, str] = {}
     for path in paths:
         own: list[Fault] = []
         loaded = load_evaluation_set(
@@ -97,9 +98,11 @@ def _queries(
         )
         for query in loaded:
             if query.query_id in queries:
-                message = f"query id {query.query_id!r} was given before, in another file; left out"
+                before = homes[query.query_id]
+                message = f"query id {query.query_id!r} was given before, in {before}; left out"
                 own.append(Fault("quarantined", message, (query.query_id,), path.name))
             queries.setdefault(query.query_id, query)
+            homes.setdefault(query.query_id, path.name)
         check_share(path, own, good=len(loaded), limit=limit)
         faults += own
     if not queries:
@@ -118,7 +121,8 @@ def _corpus_paths(configuration: Configuration, paths: Sequence[Path]) -> list[P
 def _corpus(configuration: Configuration, path: Path, faults: list[Fault]) -> Corpus:
     own: list[Fault] = []
     documents = load_documents(path, faults=own)
-    check_share(path, own, good=len(documents), limit=configuration.settings.run.bad_rows)
+    limit = configuration.settings.run.bad_rows
+    check_share(path, own, good=len(documents), limit=limit, documents=True)
     choice = configuration.choices["chunk"]
     chunker = choice.plugin.build(choice.options, Resources(base_dir=configuration.base_dir))
     chunks = chunk_documents(documents, chunker)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from ragnostic.corpus.documents import load_documents
+from ragnostic.corpus.fingerprint import fingerprint_file
 from ragnostic.errors import DataError, Fault
-from ragnostic.evalset.beir import find_file, query_texts
+from ragnostic.evalset.beir import find_file
 from ragnostic.evalset.judged_run import JudgedRun
 from ragnostic.evalset.qrels import load_qrels
 from ragnostic.evalset.record_files import read_records, record_stages
@@ -20,21 +22,31 @@ from ragnostic.metrics import Metric
 from ragnostic.offline.bad_rows import check_share
 from ragnostic.offline.provenance import versions
 from ragnostic.offline.run_folder import RUN_SCHEMA
+from ragnostic.offline.shown_queries import queries_beside, with_queries
 from ragnostic.offline.summary import fault_row, score_run
 from ragnostic.records import BASE_FIELDS, CHUNK_SCHEMA, record_schema, stages_of
 from ragnostic.report.run import RunData
 from ragnostic.text import count_tokens
 
 DEFAULT_METRICS = ("nDCG@10", "RR@10", "R@10", "Success@1", "Success@5")
+_PACKAGES = ("ragnostic", "numpy", "pyarrow")
+"""Nothing else takes part where only files are read and scored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the page shows beside ids and scores: ``corpus`` texts, ``queries`` (a BEIR
+    queries.jsonl or an evaluation set; without it those beside a BEIR corpus).
+    """
+
+    corpus: Path | None = None
+    queries: Path | None = None
 
 
 def run_from_qrels(
-    qrels: Path, run: Path, corpus: Path | None, metrics: Sequence[str] = DEFAULT_METRICS
+    qrels: Path, run: Path, shown: Shown, metrics: Sequence[str] = DEFAULT_METRICS
 ) -> RunData:
-    """A one-stage run from qrels and a run file; ``corpus`` gives texts to show.
-
-    A BEIR folder as corpus gives the queries' texts too. Raises DataError as the readers do.
-    """
+    """A one-stage run from qrels and a run file. Raises DataError as the readers do."""
     judged = load_qrels(qrels)
     rankings = Run(run)
     joined = JudgedRun(judged.table, rankings.batches())
@@ -44,12 +56,10 @@ def run_from_qrels(
     records = _as_records(table, [joined.stage])
     faults = [*judged.faults, *rankings.faults, *joined.faults]
     name = f"{qrels.name} × {run.name}"
-    return _run(records, name, corpus, metrics, faults)
+    return _run(records, name, shown, metrics, faults, {"qrels": qrels, "run": run})
 
 
-def run_from_records(
-    path: Path, corpus: Path | None, metrics: Sequence[str] = DEFAULT_METRICS
-) -> RunData:
+def run_from_records(path: Path, shown: Shown, metrics: Sequence[str] = DEFAULT_METRICS) -> RunData:
     """A run of all stages of a records file that holds judgments."""
     faults: list[Fault] = []
     stages = record_stages(path)
@@ -60,7 +70,8 @@ def run_from_records(
     check_share(path, faults, good=table.num_rows)
     if "judged" not in table.column_names:
         raise DataError(f"{path}: the records hold no judgments", hint="add a column judged")
-    return _run(_as_records(table, stages), path.name, corpus, metrics, faults)
+    records = _as_records(table, stages)
+    return _run(records, path.name, shown, metrics, faults, {"records": path})
 
 
 def _as_records(table: pa.Table, stages: Sequence[str]) -> pa.Table:
@@ -78,13 +89,15 @@ def _as_records(table: pa.Table, stages: Sequence[str]) -> pa.Table:
 def _run(
     records: pa.Table,
     name: str,
-    corpus: Path | None,
+    shown: Shown,
     metrics: Sequence[str],
     faults: Iterable[Fault],
+    sources: Mapping[str, Path],
 ) -> RunData:
     found = list(faults)
-    if corpus is not None:
-        records = _with_queries(records, corpus, found)
+    queries_path = shown.queries or (queries_beside(shown.corpus) if shown.corpus else None)
+    if queries_path is not None:
+        records = with_queries(records, queries_path, found)
     scores = score_run(records, [Metric.parse(metric) for metric in metrics])
     answerable = [found is not False for found in records["answerable"].to_pylist()]
     queries = {"path": name, "queries": records.num_rows, "answerable": sum(answerable)}
@@ -93,22 +106,19 @@ def _run(
         "run": name,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "settings": {"score": {"metrics": [str(Metric.parse(metric)) for metric in metrics]}},
-        "versions": versions(),
-        "data": {"evaluation_set": queries, "corpus": None},
+        "versions": versions(_PACKAGES),
+        "data": {
+            "evaluation_set": queries,
+            "corpus": None,
+            **{
+                kind: {"path": str(path), "sha256": fingerprint_file(path)}
+                for kind, path in sources.items()
+            },
+        },
         "stages": scores.stages,
         "warnings": [fault_row(fault) for fault in found],
     }
-    return RunData(meta, records, _chunks(records, corpus, found), scores.table)
-
-
-def _with_queries(records: pa.Table, corpus: Path, faults: list[Fault]) -> pa.Table:
-    path = find_file(corpus, "queries.jsonl") if corpus.is_dir() else None
-    if path is None:
-        return records
-    texts = query_texts(path, faults)
-    known = zip(records["query"].to_pylist(), records["query_id"].to_pylist(), strict=True)
-    column = pa.array([query or texts.get(id_) for query, id_ in known], pa.string())
-    return records.set_column(records.schema.get_field_index("query"), "query", column)
+    return RunData(meta, records, _chunks(records, shown.corpus, found), scores.table)
 
 
 def _chunks(records: pa.Table, corpus: Path | None, faults: list[Fault]) -> pa.Table:

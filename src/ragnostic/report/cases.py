@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ragnostic.report.outcomes import Outcome, gold_items, grades, ranking
+from ragnostic.report.outcomes import Outcome, corpus_ids, gold_items, grades, ranking
 from ragnostic.report.page import GoldRow, Hit, Passage, QueryCase, Ranking
 from ragnostic.report.run import RunData, mapping, text
 from ragnostic.report.scorebook import ScoreBook
@@ -24,6 +24,7 @@ class CaseReader:
         self._run = run
         self._book = book
         self._cutoff = cutoff
+        self._known = corpus_ids(run)
         self._rows: dict[int, dict[str, Any]] = {}
         self._chunks: dict[str, dict[str, Any]] = {}
 
@@ -97,7 +98,7 @@ class CaseReader:
 
     def _gold(self, row: Mapping[str, Any]) -> tuple[GoldRow, ...]:
         """Gold items, the lost ones first."""
-        items = gold_items(row, self._run.stages, self._cutoff)
+        items = gold_items(row, self._run.stages, self._cutoff, self._known)
         rows = [
             GoldRow(
                 grade=item.grade,

@@ -63,7 +63,7 @@ def _metric_cells(row: MetricRow, language: Language) -> list[str]:
     label = f"{metric_label(row.metric, catalogue(language))} {escaped(canonical(row.metric))}"
     gain = [] if len(row.tiles) < 2 else [signed(row.gain.difference if row.gain else None)]
     means = [decimal(mean) for mean in row.means]
-    return [label, *means, *gain, str(row.final.n), _interval(row.final)]
+    return [label, *means, *gain, str(row.n), _interval(row.final)]
 
 
 def _interval(tile: Tile) -> str:

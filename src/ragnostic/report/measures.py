@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ragnostic.report.outcomes import PLACES, Outcome, Place
@@ -63,7 +63,12 @@ def _tile(run: RunData, book: ScoreBook, stage: str, metric: str) -> Tile:
         unscored=count(summary.get("unscored")),
         failed=count(summary.get("failed")),
         reason=text(summary.get("reason")),
+        positive=_positive(book.values(stage, metric).values()),
     )
+
+
+def _positive(values: Collection[float]) -> float | None:
+    return sum(value > _SAME for value in values) / len(values) if values else None
 
 
 def _own_summary(book: ScoreBook, stage: str, metric: str) -> dict[str, Any]:
@@ -133,7 +138,11 @@ def _counted(places: Counter[Place]) -> tuple[tuple[Place, int], ...]:
 
 
 def verdict(
-    outcomes: Sequence[Outcome], rows: Sequence[MetricRow], found: Losses, telling: Sequence[str]
+    outcomes: Sequence[Outcome],
+    rows: Sequence[MetricRow],
+    found: Losses,
+    telling: Sequence[str],
+    facts: Sequence[StageFacts] = (),
 ) -> Verdict:
     """The counts that the first sentences of the page speak of."""
     by_metric = {row.metric: row for row in rows}
@@ -152,7 +161,13 @@ def verdict(
         unscored=sum(
             outcome.answerable and not outcome.failed and not outcome.items for outcome in outcomes
         ),
+        judged=_judged(facts[-1], found.cutoff) if facts else None,
     )
+
+
+def _judged(facts: StageFacts, cutoff: int) -> tuple[int, float] | None:
+    shares = [(MetricName.of(name).cutoff or 0, share) for name, share in facts.judged]
+    return min(shares, key=lambda entry: abs(entry[0] - cutoff), default=None)
 
 
 def _headline(telling: Sequence[str]) -> str | None:

@@ -20,8 +20,8 @@ MAIN_METRICS = 4
 def build_page(run: RunData, worst: int = 20) -> Page:
     """Everything a report says about ``run``, as data.
 
-    ``worst`` is how many of the worst queries are shown in full. Works for a run of one stage,
-    without texts, judgments, latencies or queries; what is absent is absent on the page.
+    ``worst`` is how many of the worst queries are shown in full, at most 200. Works for a run of
+    one stage, without texts, judgments, latencies or queries; what is absent is absent on the page.
     """
     stages = run.stages
     book = ScoreBook(run)
@@ -30,14 +30,15 @@ def build_page(run: RunData, worst: int = 20) -> Page:
     telling = book.telling(stages[-1]) if stages else ()
     focus = telling[0] if telling else None
     rows = metric_rows(run, book)
+    facts = stage_facts(run)
     fates = losses(outcomes, cutoff)
     reader = CaseReader(run, book, cutoff)
     return Page(
         header=header(run),
         cutoff=cutoff,
-        verdict=verdict(outcomes, rows, fates, telling),
+        verdict=verdict(outcomes, rows, fates, telling, facts),
         metrics=rows,
-        stages=stage_facts(run),
+        stages=facts,
         losses=fates,
         curves=curves(run),
         scores=score_bars(book, stages, focus),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -65,14 +66,30 @@ class Outcome:
 
 def read_outcomes(run: RunData, cutoff: int) -> list[Outcome]:
     """An :class:`Outcome` a record, in order; ``cutoff`` is how far down a reader looks."""
-    stages = run.stages
+    stages, known = run.stages, corpus_ids(run)
     return [
-        _outcome(index, row, stages, cutoff)
+        _outcome(index, row, stages, cutoff, known)
         for index, row in enumerate(run.rows((*_COLUMNS, *stages)))
     ]
 
 
-def _outcome(index: int, row: Mapping[str, Any], stages: Sequence[str], cutoff: int) -> Outcome:
+def corpus_ids(run: RunData) -> AbstractSet[str] | None:
+    """Ids of the corpus, as far as this run judged or retrieved them; None where the run does not
+    know its corpus (a service, files without a pipeline).
+    """
+    corpus = mapping(run.meta.get("data")).get("corpus")
+    if not corpus or "id" not in run.chunks.schema.names:
+        return None
+    return frozenset(run.chunks["id"].to_pylist())
+
+
+def _outcome(
+    index: int,
+    row: Mapping[str, Any],
+    stages: Sequence[str],
+    cutoff: int,
+    known: AbstractSet[str] | None,
+) -> Outcome:
     query_id = str(row.get("query_id") or "")
     return Outcome(
         index=index,
@@ -80,7 +97,7 @@ def _outcome(index: int, row: Mapping[str, Any], stages: Sequence[str], cutoff: 
         query_id=query_id,
         answerable=row.get("answerable") is not False,
         failed=failed(row, stages),
-        items=gold_items(row, stages, cutoff),
+        items=gold_items(row, stages, cutoff, known),
     )
 
 
@@ -118,8 +135,15 @@ def grades(row: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
-def gold_items(row: Mapping[str, Any], stages: Sequence[str], cutoff: int) -> tuple[GoldItem, ...]:
-    """The relevant items of one record with their ranks, best grade first."""
+def gold_items(
+    row: Mapping[str, Any],
+    stages: Sequence[str],
+    cutoff: int,
+    known: AbstractSet[str] | None = None,
+) -> tuple[GoldItem, ...]:
+    """The relevant items of one record with their ranks, best grade first; ``known`` are the ids
+    of the corpus (:func:`corpus_ids`).
+    """
     members: dict[object, dict[str, float]] = {}
     best: dict[object, float] = {}
     for chunk, grade, item in _judgments(row):
@@ -130,7 +154,7 @@ def gold_items(row: Mapping[str, Any], stages: Sequence[str], cutoff: int) -> tu
             group[chunk] = max(grade, group.get(chunk, 0.0))
     ranks = [{chunk: rank for rank, _, chunk in ranking(row, stage)} for stage in stages]
     items = [
-        _item(tuple(members[key]), best[key], ranks, cutoff)
+        _item(tuple(members[key]), best[key], ranks, cutoff, known)
         for key in members
         if best[key] >= RELEVANT
     ]
@@ -138,17 +162,23 @@ def gold_items(row: Mapping[str, Any], stages: Sequence[str], cutoff: int) -> tu
 
 
 def _item(
-    ids: tuple[str, ...], grade: float, ranks: Sequence[Mapping[str | None, int]], cutoff: int
+    ids: tuple[str, ...],
+    grade: float,
+    ranks: Sequence[Mapping[str | None, int]],
+    cutoff: int,
+    known: AbstractSet[str] | None,
 ) -> GoldItem:
     found = tuple(
         min((stage[chunk] for chunk in ids if chunk in stage), default=None) for stage in ranks
     )
-    return GoldItem(ids, grade, found, _place(ids, found, cutoff))
+    place = _place(found, cutoff)
+    dangling = known is not None and known.isdisjoint(ids)
+    if place == "not_retrieved" and (dangling or not ids):
+        place = "not_in_corpus"
+    return GoldItem(ids, grade, found, place)
 
 
-def _place(ids: Sequence[str], ranks: Sequence[int | None], cutoff: int) -> Place:
-    if not ids:
-        return "not_in_corpus"
+def _place(ranks: Sequence[int | None], cutoff: int) -> Place:
     last = ranks[-1] if ranks else None
     if last is not None and last <= cutoff:
         return "found"

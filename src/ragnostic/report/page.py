@@ -55,6 +55,8 @@ class Verdict:
     unanswerable: int
     failed: int
     unscored: int
+    judged: tuple[int, float] | None = None
+    """(depth, judged share of the final stage's top results), at the depth nearest the cutoff."""
 
     @property
     def worst_place(self) -> Place | None:
@@ -76,6 +78,8 @@ class Tile:
     unscored: int
     failed: int
     reason: str | None
+    positive: float | None = None
+    """Share of the queries in the mean whose value is above 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,13 @@ class MetricRow:
     def final(self) -> Tile:
         """The tile of the final stage."""
         return self.tiles[-1]
+
+    @property
+    def n(self) -> int:
+        """Queries behind the means shown: the pairs, else those of the last stage that has any."""
+        if self.gain is not None:
+            return self.gain.n
+        return next((tile.n for tile in reversed(self.tiles) if tile.n), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +286,8 @@ class Worst:
 
     metrics: tuple[str, ...]
     cases: tuple[QueryCase, ...]
+    imperfect: int
+    """Queries that could be shown; ``cases`` are the worst of them."""
     perfect: int
     unanswerable: int
     unscored: int

@@ -10,6 +10,8 @@ from ragnostic.report.page import Change, Changes, Worst
 from ragnostic.report.scorebook import ScoreBook
 
 MOST_CHANGED = 10
+MOST_SHOWN = 200
+"""More would make a page that no browser opens with ease."""
 
 _SAME = 1e-9
 
@@ -17,7 +19,7 @@ _SAME = 1e-9
 def worst_queries(
     reader: CaseReader, book: ScoreBook, outcomes: Sequence[Outcome], stage: str, size: int
 ) -> Worst:
-    """The ``size`` worst queries of the final stage that are not perfect.
+    """The ``size`` worst queries of the final stage that are not perfect, at most 200.
 
     Ranked by the metric that tells most, ties by the next ones, then by the rank of the first
     relevant chunk, then by query id. Unanswerable, failed and unscored ones are only counted.
@@ -40,11 +42,12 @@ def worst_queries(
         rank = outcome.first[-1]
         return (*values, -(rank or 1 << 30), outcome.query_id)
 
-    chosen = sorted(imperfect, key=badness)[: max(size, 0)]
+    chosen = sorted(imperfect, key=badness)[: min(max(size, 0), MOST_SHOWN)]
     reader.fetch(chosen)
     return Worst(
         metrics=metrics,
         cases=tuple(reader.case(outcome, metrics) for outcome in chosen),
+        imperfect=len(imperfect),
         perfect=len(scored) - len(imperfect),
         unanswerable=sum(not outcome.answerable for outcome in outcomes),
         unscored=sum(

@@ -16,6 +16,8 @@ SMALL = 30
 
 _STAGES = {"retrieve": N_("Retrieval"), "rerank": N_("Reranking")}
 _EVEN = 0.005
+_FEW_JUDGED = 0.5
+_HALF = 0.5
 
 
 def stage_label(stage: str, words: NullTranslations) -> str:
@@ -97,12 +99,20 @@ def first_look(page: Page, words: NullTranslations) -> str:
 
 
 def caveats(page: Page, words: NullTranslations) -> list[str]:
-    """What limits the verdict: few queries, failures, queries that could not be scored."""
+    """What limits the verdict: few queries, few judgments, failures, queries without a score."""
     verdict, found = page.verdict, []
     if 0 < verdict.scored < SMALL:
         found.append(
             words.gettext("Only %(n)s queries were scored: read every mean with its interval.")
             % {"n": verdict.scored}
+        )
+    if verdict.scored and verdict.judged is not None and verdict.judged[1] < _FEW_JUDGED:
+        found.append(
+            words.gettext(
+                "Only %(share)s of the top %(k)s results have a judgment; the others count as not"
+                " relevant, so the true scores may be higher."
+            )
+            % {"k": verdict.judged[0], "share": percent(verdict.judged[1], 1)}
         )
     found += [sentence for sentence in _left_out(verdict, words) if sentence]
     tile = verdict.headline
@@ -145,12 +155,16 @@ def worst_lead(worst: Worst, words: NullTranslations) -> str:
     if not worst.metrics:
         return ""
     message = words.gettext(
-        "Ordered by %(metric)s of the final stage. %(perfect)s perfect queries need no look;"
-        " %(unanswerable)s unanswerable, %(unscored)s unscored and %(failed)s failed ones"
-        " cannot be ranked."
+        "Ordered by %(metric)s of the final stage; shown: %(shown)s of %(imperfect)s."
+        " Perfect, no need to look: %(perfect)s. Cannot be ranked: %(unanswerable)s unanswerable,"
+        " %(unscored)s unscored, %(failed)s failed."
     )
+    if len(worst.cases) < worst.imperfect:
+        message += words.gettext(" The values of all of them are in scores.parquet.")
     return message % {
         "metric": worst.metrics[0],
+        "shown": len(worst.cases),
+        "imperfect": worst.imperfect,
         "perfect": worst.perfect,
         "unanswerable": worst.unanswerable,
         "unscored": worst.unscored,
@@ -159,10 +173,14 @@ def worst_lead(worst: Worst, words: NullTranslations) -> str:
 
 
 def tile_note(tile: Tile, words: NullTranslations) -> str:
-    """Reciprocal rank as people read it: the rank at which the first useful passage stands."""
+    """Reciprocal rank as people read it: the rank at which the first useful passage stands; nothing
+    where most queries have none, since the reading would be below any cutoff.
+    """
     if MetricName.of(tile.metric).family != "RR" or not tile.mean:
         return ""
-    return words.gettext("first useful passage at rank %(rank)s") % {
+    if tile.positive is not None and tile.positive < _HALF:
+        return ""
+    return words.gettext("first useful passage at about rank %(rank)s") % {
         "rank": decimal(1 / tile.mean, 1)
     }
 

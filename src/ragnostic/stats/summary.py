@@ -89,6 +89,8 @@ def _reason(table: pa.Table, status: Mapping[str, Bools], metric: Metric) -> str
         return f"the stage was asked for top_k {int(deepest)}, which is less than {metric.cutoff}"
     if wants((metric,), "tokens") and status["ok"].any():
         return "the data holds no token counts"
+    if "facets" in metric.definition.needs and status["ok"].any():
+        return "no judgment names a facet"
     return "no query has a relevant judgment"
 
 

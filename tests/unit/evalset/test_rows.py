@@ -165,7 +165,7 @@ def test_text_after_the_tag_of_a_run_is_ignored_and_said(read):
 
 
 def test_json_lines_are_objects_whose_ids_are_text(read):
-    """Everything else is set aside by its line; a null id keeps its row."""
+    """Whole numbers are read as text and announced; the rest is set aside; null keeps its row."""
     lines = [
         '{"query_id": "q1", "doc_id": "007", "grade": 1}',
         '{"query_id": "q1", "doc_id": 7, "grade": 1}',
@@ -181,8 +181,9 @@ def test_json_lines_are_objects_whose_ids_are_text(read):
         "junk",
     ]
     rows, faults = read("\n".join(lines))
-    assert rows == [(1, "q1", "007", 1), (5, "q1", None, 1)]
-    assert [where for where, _ in faults] == [f"f.txt:{n}" for n in (2, 3, 4, 6, 7, 8, 9, 10, 12)]
+    assert rows == [(1, "q1", "007", 1), (2, "q1", "7", 1), (3, "1", "d", 1), (5, "q1", None, 1)]
+    bad = [f"f.txt:{n}" for n in (4, 6, 7, 8, 9, 10, 12)]
+    assert [where for where, _ in faults] == [*bad, "f.txt"]  # the last one announces 7 and 1
 
 
 def test_a_jsonl_file_may_begin_with_junk(read):
@@ -231,3 +232,9 @@ def test_junk_is_quarantined_or_refused_and_no_line_is_lost(lines, end, name, co
     numbers = [row.line for row in rows] + places
     assert len(set(numbers)) == len(numbers)
     assert all(1 <= number <= len(lines) for number in numbers)
+
+
+def test_a_header_that_names_a_column_twice_is_refused(read):
+    """Nobody can say which of the two is meant."""
+    with pytest.raises(DataError, match="the header has score twice"):
+        read("query_id,doc_id,score,score\nq,d,1,2\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -130,3 +131,51 @@ def test_the_order_of_queries_changes_no_value(first, second):
     expected = {row["query_id"]: row for row in evaluate(qrels, run).per_query.to_pylist()}
     assert rows == expected
     assert [row["query_id"] for row in found.per_query.to_pylist()] == list(first)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"missing": "drop"}, {"score_order": "dist"}, {"score_precision": "f16"}, {"grades": "any"}],
+)
+def test_an_option_that_does_not_exist_is_refused(options):
+    """Never a silent default; the words that exist are named."""
+    (name,) = options
+    with pytest.raises(UsageError, match=f"evaluate: {name} is .*; it must be '"):
+        evaluate({"q": ["a"]}, {"q": ["a"]}, "RR@5", **options)
+
+
+def test_negative_and_large_grades_are_told_whatever_they_came_in(tmp_path):
+    """From a dict as from a file."""
+    (tmp_path / "qrels.txt").write_text("q 0 a -1\nq 0 b 4\n")
+    for qrels in ({"q": {"a": -1, "b": 4}}, tmp_path / "qrels.txt"):
+        kinds = [fault.kind for fault in evaluate(qrels, {"q": ["a"]}, "RR@5").warnings]
+        assert kinds == ["negative_grade", "large_grade"]
+
+
+def test_whole_number_ids_of_a_table_are_announced():
+    """007 would have been lost in them."""
+    gold = pa.table({"query_id": [1], "doc_id": [7], "grade": [1]})
+    run = pa.table({"query_id": [1], "doc_id": [7], "score": [1.0]})
+    found = evaluate(gold, run, "RR@5")
+    assert found["RR@5"].mean == 1.0
+    assert [fault.kind for fault in found.warnings] == ["number_ids", "number_ids"]
+
+
+def test_a_single_column_is_no_table():
+    """A pandas Series speaks Arrow too, but names no queries."""
+    with pytest.raises(DataError, match="qrels: cannot read a Series"):
+        evaluate(pd.Series([1, 2]), {"q": ["a"]}, "RR@5")
+
+
+def test_a_result_prints_as_a_short_table():
+    """Names, means and counts, and the first warnings."""
+    shown = repr(evaluate({"q": ["a"], "r": ["b"]}, {"q": ["a"]}, "RR@5,Success@1"))
+    assert shown.splitlines()[1].split() == ["RR@5", "0.5000", "2", "1", "0", "0"]
+    assert "warning: 1 judged query is missing from the run: r" in shown
+
+
+def test_coverage_without_facets_says_so():
+    """Judgments are there, facets are not."""
+    assert evaluate({"q": ["a"]}, {"q": ["a"]}, "coverage@5")["coverage@5"].reason == (
+        "no judgment names a facet"
+    )

@@ -53,7 +53,7 @@ def test_skipping_what_is_missing_is_one_flag():
         ([{"judged": A, "retrieve": A}], "TokenPrecision", "no token counts"),
         ([{"judged": A, "retrieve": A}], "R(budget=9)", "no token counts"),
         ([{"judged": {"ids": []}, "retrieve": A}], "RR@5", "no query has a relevant judgment"),
-        ([{"judged": A, "retrieve": A}], "coverage@5", "no query has a relevant judgment"),
+        ([{"judged": A, "retrieve": A}], "coverage@5", "no judgment names a facet"),
     ],
 )
 def test_a_mean_that_is_none_says_why(rows, name, reason):
