@@ -6,6 +6,7 @@
     ├── UsageError                 wrong arguments or configuration         exit 2
     │   └── ConfigError            a list of faults, each with file:line    exit 2
     ├── DataError (ValueError)     what cannot be scored or read            exit 3
+    │   └── PathError              a path that names no file                exit 2
     └── RetrievalError             a retriever, reranker or model failed    exit 4
 
 A :class:`Fault` is not an exception: it is a finding about the data, kept beside the result
@@ -94,6 +95,12 @@ class DataError(RagnosticError, ValueError):
     """Data that cannot be scored; names the file and line, or the query and the id."""
 
     exit_code = EXIT_DATA
+
+
+class PathError(DataError):
+    """A path that names nothing, or a folder where a file is needed: a wrong argument."""
+
+    exit_code = EXIT_USAGE
 
 
 class RetrievalError(RagnosticError):

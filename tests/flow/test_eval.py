@@ -286,6 +286,56 @@ def test_a_set_without_gold_is_bad_data(folder):
     assert "nothing can be scored" in done.stderr
 
 
+def test_what_can_be_known_before_is_told_before_anything_is_retrieved(folder):
+    """Gold and the place of the run folder are looked at first."""
+    done = _eval(folder, "--out", str(folder / "eval.toml"))
+    assert (done.exit_code, "retrieving" in done.stderr) == (2, False)
+    _write_lines(folder / "eval.jsonl", [{"query_id": "q", "query": "x", "gold": []}])
+    done = _eval(folder)
+    assert (done.exit_code, "retrieving" in done.stderr) == (3, False)
+    assert "no query of eval.jsonl has relevant gold" in done.stderr
+
+
+def test_a_reader_that_leaves_does_not_end_the_run(folder):
+    """The folder is written, whatever becomes of the table and of the progress."""
+    command = [sys.executable, "-m", "ragnostic", "eval", "eval.toml"]
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        process.stdout.close()
+        assert process.wait() == 0
+    assert _only_run(folder).records.num_rows == 5
+
+
+def test_a_function_that_prints_does_not_spoil_json(folder):
+    """What it prints goes to stderr."""
+    code = "print('imported')\ndef find(query, k):\n    print('debug')\n    return ['leave']\n"
+    (folder / "loud_functions.py").write_text(code, encoding="utf-8")
+    done = _eval(
+        folder,
+        "--json",
+        *_sets("retrieve.use=python", "rerank.use=none"),
+        *_sets("retrieve.python.target=loud_functions:find"),
+    )
+    assert json.loads(done.stdout)["stages"]
+    assert "imported" in done.stderr
+    assert "debug" in done.stderr
+
+
+def test_a_run_that_found_nothing_says_so_loudly(folder):
+    """All zeros may be a wrong index."""
+    (folder / "empty_functions.py").write_text("def find(query, k): return []\n")
+    done = _eval(
+        folder,
+        *_sets("retrieve.use=python", "rerank.use=none"),
+        *_sets("retrieve.python.target=empty_functions:find"),
+    )
+    assert done.exit_code == 0
+    assert "warning: stage retrieve returned nothing for any of 5 queries" in done.stderr
+    kinds = [row["kind"] for row in _only_run(folder).meta["warnings"]]
+    assert "no_results" in kinds
+
+
 def test_several_files_are_one_set(folder):
     """A query id that comes again in a later file is a bad row."""
     _write_lines(folder / "more.jsonl", [{**_QUERIES[0], "query_id": "m1"}, _QUERIES[1]])
@@ -293,7 +343,7 @@ def test_several_files_are_one_set(folder):
     (folder / "eval.toml").write_text(text, encoding="utf-8")
     done = _eval(folder, *_sets("run.bad_rows=0.5"))
     assert done.exit_code == 0, done.output
-    assert "'q2' was given before" in done.stderr
+    assert "more.jsonl: query id 'q2' was given before, in eval.jsonl; left out" in done.stderr
     assert _only_run(folder).records.num_rows == 6
 
 

@@ -87,11 +87,11 @@ def test_bad_data_exits_with_three(files, tmp_path, content, said):
     assert done.stdout == ""
 
 
-def test_a_folder_and_a_missing_file_exit_with_three(files, tmp_path):
+def test_a_folder_and_a_missing_file_exit_with_two(files, tmp_path):
     """Whichever of the two it is."""
     for place in (tmp_path, tmp_path / "none.txt"):
-        score("--qrels", place, *files[2:], code=3)
-        score(*files[:2], "--run", place, code=3)
+        score("--qrels", place, *files[2:], code=2)
+        score(*files[:2], "--run", place, code=2)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from ragnostic.errors import (
     ConfigFault,
     DataError,
     Fault,
+    PathError,
     RagnosticError,
     RetrievalError,
     UsageError,
@@ -17,7 +18,7 @@ from ragnostic.errors import (
 
 @pytest.mark.parametrize(
     ("kind", "code"),
-    [(RagnosticError, 2), (UsageError, 2), (DataError, 3), (RetrievalError, 4)],
+    [(RagnosticError, 2), (UsageError, 2), (DataError, 3), (PathError, 2), (RetrievalError, 4)],
 )
 def test_every_error_has_its_exit_code(kind, code):
     """And message and hint for a person."""

@@ -29,7 +29,10 @@ class Bm25Retriever:
         model_config = ConfigDict(frozen=True, extra="forbid")
 
         k1: float = Field(
-            default=1.2, ge=0, description="How soon repeating a term stops to help; 0: at once."
+            default=1.2,
+            ge=0,
+            le=1000,
+            description="How soon repeating a term stops to help; 0: at once.",
         )
         b: float = Field(
             default=0.75, ge=0, le=1, description="How much long chunks are held back; 0: not."

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from ragnostic.adapters.environment import excerpt
-from ragnostic.errors import RetrievalError
+from ragnostic.adapters.projection import Found, evaluate
+from ragnostic.errors import RetrievalError, counted
 
 _LIBRARY_ERRORS = (ValueError, ArithmeticError, TypeError, RecursionError)
 """The library's own errors are ValueErrors; a slice of step 0 or floor(inf) raises Python's own."""
@@ -25,7 +26,7 @@ def check(expression: str) -> str:
     try:
         compiled = jmespath.compile(expression)
     except _LIBRARY_ERRORS as error:
-        reason = excerpt(str(error))
+        reason = excerpt(str(error).removeprefix("Invalid jmespath expression: "))
         raise ValueError(f"{expression!r} is not a JMESPath expression: {reason}") from None
     try:
         compiled.search(None)
@@ -64,23 +65,48 @@ class StageExpressions(BaseModel):
 def search(source: str, expression: str, answer: Any) -> Any:
     """The value of ``expression`` in ``answer``; raises RetrievalError when it finds nothing.
 
-    Null is an error and not an empty list: a misspelt path must not look like "no results".
+    Null is an error and not an empty list: a misspelt path must not look like "no results". For
+    the same reason so is a list of nothing but nulls, where no element has the field. Other nulls
+    keep their place.
 
     >>> search("s", "hits[].id", {"hits": [{"id": 1}]})
     [1]
+    >>> search("s", "hits[].id", {"hits": [{"id": None}, {"id": 1}]})
+    [None, 1]
     """
     import jmespath  # noqa: PLC0415 (loaded on use)
 
     try:
-        found = jmespath.search(expression, answer)
+        found = evaluate(jmespath.compile(expression).parsed, answer)
     except _LIBRARY_ERRORS as error:
         raise RetrievalError(f"{source}: {expression!r}: {excerpt(str(error))}") from None
-    if found is None:
+    if found.value is None:
         raise RetrievalError(
             f"{source}: {expression!r} finds nothing in the answer, {_outline(answer)}",
             hint="an empty list is an empty ranking; null means that the expression does not fit",
         )
-    return found
+    if _misses_its_field(found):
+        count = len(found.elements or ())
+        first = next(iter(found.elements or ()), None)
+        raise RetrievalError(
+            f"{source}: {expression!r} finds nothing in {counted(count, 'result')}; the first is "
+            f"{_kind(first)}",
+            hint="is the name right?",
+        )
+    return found.value
+
+
+def _misses_its_field(found: Found) -> bool:
+    """Whether a list is of nulls only because no element has what the expression names."""
+    if not found.elements or found.field is None or any(one is not None for one in found.value):
+        return False
+    return not any(isinstance(one, dict) and found.field in one for one in found.elements)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"an object with the keys: {excerpt(', '.join(value)) or '(none)'}"
+    return f"a {type(value).__name__}, not an object"
 
 
 def _outline(answer: Any) -> str:

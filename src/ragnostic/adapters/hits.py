@@ -44,7 +44,7 @@ def make_hits(
         if values is not None and len(values) != len(ids):
             raise RetrievalError(
                 f"{source}: {counted(len(ids), 'id')} but {counted(len(values), name[:-1])}",
-                hint="a JMESPath list leaves out nulls: is a field missing in some hits?",
+                hint="the lists must be parallel, one entry a hit",
             )
     return Hits(ids=ids, scores=scores, doc_ids=doc_ids, texts=texts, top_k=top_k, took_ms=took_ms)
 

@@ -19,8 +19,8 @@ class Weights(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    bm25: float = Field(default=1.0, ge=0, description="Weight of the BM25 ranking.")
-    dense: float = Field(default=1.0, ge=0, description="Weight of the dense ranking.")
+    bm25: float = Field(default=1.0, ge=0, le=1000, description="Weight of the BM25 ranking.")
+    dense: float = Field(default=1.0, ge=0, le=1000, description="Weight of the dense ranking.")
 
 
 class HybridRetriever:
@@ -32,7 +32,10 @@ class HybridRetriever:
         model_config = ConfigDict(frozen=True, extra="forbid")
 
         rrf_k: float = Field(
-            default=60.0, gt=0, description="Constant of the fusion; larger: top ranks count less."
+            default=60.0,
+            gt=0,
+            le=100_000,
+            description="Constant of the fusion; larger: top ranks count less.",
         )
         depth: int = Field(default=100, ge=1, le=100_000, description="Hits taken from each side.")
         weights: Weights = Field(default=Weights(), description="How much each side counts.")

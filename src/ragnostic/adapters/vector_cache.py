@@ -74,7 +74,9 @@ class CachedEmbedder:
         self.hits += len(texts) - len(missing)
         for start in range(0, len(missing), _TRANSACTION):
             part = missing[start : start + _TRANSACTION]
-            told = _shifted(progress, start, len(missing), kept=self._store is not None)
+            told = _shifted(
+                progress, start, len(missing), kept=self._store is not None and self._store.usable
+            )
             vectors = self._embedder.embed([unique[key] for key in part], role, told)
             found.update(zip(part, vectors, strict=True))
             if self._store is not None:
@@ -125,6 +127,11 @@ class _Store:
         self._faults = faults
         self._lock = threading.Lock()
         self._connection = self._open()
+
+    @property
+    def usable(self) -> bool:
+        """Whether anything can be stored."""
+        return self._connection is not None
 
     def read(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
         """The vectors that are there and are whole."""

@@ -15,6 +15,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from ragnostic.cli.streams import tolerate
 from ragnostic.errors import EXIT_INTERRUPTED, RagnosticError
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -76,7 +77,7 @@ class LazyGroup(TyperGroup):
         except MemoryError:
             fail("out of memory", 1)
         except (RuntimeError, OSError) as error:
-            if isinstance(error, typer.Exit | typer.Abort | BrokenPipeError):
+            if isinstance(error, typer.Exit | typer.Abort):
                 raise
             unexpected(error)
         except Exception as error:
@@ -149,7 +150,9 @@ def main() -> None:
     # Arrow's own allocator gives pages back so eagerly that faulting them in again costs more
     # than 10 % of scoring a large file; it reads this when it is first imported.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-    app(prog_name="ragnostic")
+    tolerate()
+    try:
+        app(prog_name="ragnostic")
+    except RagnosticError as error:  # while the help was written: the disk is full
+        sys.stderr.write(f"{error}\n")
+        raise SystemExit(error.exit_code) from None

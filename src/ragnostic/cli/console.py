@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import typer
 
 from ragnostic.cli.phases import phase
+from ragnostic.errors import RetrievalError
 from ragnostic.ports import Progress
 from ragnostic.report.visible import visible
 
@@ -23,12 +25,14 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+_SILENCE_S = 10.0
+
 
 @contextmanager
 def progress_on(stream: TextIO) -> Iterator[Progress]:
-    """A Progress that draws bars on a terminal, and says one line a phase elsewhere."""
+    """A Progress that draws bars on a terminal, and says lines elsewhere."""
     if not stream.isatty():
-        yield _phase_lines(stream)
+        yield phase_lines(stream)
         return
     from rich.console import Console  # noqa: PLC0415 - heavy, loaded on use
     from rich.progress import (  # noqa: PLC0415 - heavy, loaded on use
@@ -60,15 +64,21 @@ def progress_on(stream: TextIO) -> Iterator[Progress]:
         yield draw
 
 
-def _phase_lines(stream: TextIO) -> Progress:
-    begun: set[str] = set()
+def phase_lines(stream: TextIO, clock: Callable[[], float] = time.monotonic) -> Progress:
+    """A Progress that says a line when a phase begins, and one every ten seconds that it lasts."""
+    said: dict[str, float] = {}
 
     def say(label: str, done: int, total: int) -> None:
-        del done
-        if label not in begun:
-            begun.add(label)
-            stream.write(f"{visible(phase(label).line(total))}\n")
-            stream.flush()
+        now = clock()
+        if label not in said:
+            line = phase(label).line(total)
+        elif done < total and now - said[label] >= _SILENCE_S:
+            line = f"{phase(label).title}: {done} of {total}"
+        else:
+            return
+        said[label] = now
+        stream.write(f"{visible(line)}\n")
+        stream.flush()
 
     return say
 
@@ -76,7 +86,8 @@ def _phase_lines(stream: TextIO) -> Progress:
 def in_background(work: Callable[[], Result]) -> Result:
     """The result of ``work``, run in a daemon thread while this one waits.
 
-    A model that computes for minutes outside Python cannot delay Ctrl-C this way.
+    A model that computes for minutes outside Python cannot delay Ctrl-C this way. Raises
+    RetrievalError where the work calls ``sys.exit``.
 
     >>> in_background(lambda: 1 + 1)
     2
@@ -91,6 +102,8 @@ def in_background(work: Callable[[], Result]) -> Result:
 
     threading.Thread(target=run, name="work", daemon=True).start()
     result, error = done.get()
+    if isinstance(error, SystemExit):  # of a plugin: only a person ends the program
+        raise RetrievalError(f"an implementation ended itself: SystemExit: {error}") from error
     if error is not None:
         raise error
     return result  # type: ignore[return-value]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from ragnostic.cli.run_table import print_run_table, stages_json, warning_lines
 from ragnostic.config import Configuration
 from ragnostic.metrics import Metric
 from ragnostic.offline.evaluation_run import Job, evaluate
-from ragnostic.offline.run_folder import REPORT, read_run, write_run
+from ragnostic.offline.run_folder import REPORT, check_out, read_run, write_run
 from ragnostic.report.run import RunData
 
 DEFAULT_OUT = Path("runs")
@@ -48,7 +49,8 @@ def evaluate_command(
 
 def load_configuration(path: Path, sets: list[str]) -> Configuration:
     """A configuration checked against the installed plugins and metrics."""
-    return config.load(path, find_plugin=plugins.load, check_metric=Metric.parse, sets=sets)
+    with redirect_stdout(sys.stderr):  # a plugin that prints must not spoil --json
+        return config.load(path, find_plugin=plugins.load, check_metric=Metric.parse, sets=sets)
 
 
 def out_of(configuration: Configuration) -> Path:
@@ -58,8 +60,12 @@ def out_of(configuration: Configuration) -> Path:
 
 
 def run_and_write(configuration: Configuration, out: Path, *, fresh: bool) -> Path:
-    """Run the evaluation with progress on stderr; the new run folder."""
-    with progress_on(sys.stderr) as progress:
+    """Run the evaluation with progress on stderr; the new run folder.
+
+    What functions of the user print goes to stderr too: stdout holds our result only.
+    """
+    check_out(out)
+    with redirect_stdout(sys.stderr), progress_on(sys.stderr) as progress:
         run = in_background(lambda: evaluate(configuration, Job(progress, fresh)))
         progress("report", 0, 1)
         folder = write_run(

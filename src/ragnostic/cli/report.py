@@ -76,7 +76,7 @@ def report(
     else:
         raise UsageError(
             "name one thing to report on: RUN, or --records FILE, or --qrels FILE with --run FILE",
-            hint="--corpus, --queries and --metrics go with files only; see ragnostic report --help",
+            hint="--corpus, --queries, --metrics go with files only; see ragnostic report --help",
         )
     settings = found.meta.get("settings", {}).get("report", {})
     language: Any = lang.value if lang else settings.get("language", "zh")

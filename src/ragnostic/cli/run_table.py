@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import typer
@@ -17,10 +17,12 @@ from ragnostic.report.run import RunData
 from ragnostic.report.scorebook import ScoreBook
 from ragnostic.report.visible import visible
 
+_EXAMPLES = 3
+
 
 def print_run_table(run: RunData) -> None:
-    """Metric, mean and interval of each stage, the last stage's gain over the first, n; then what
-    is not in the means.
+    """Metric, mean and interval of each stage, the last stage's gain over the first, n (of each
+    stage where they differ); then what is not in the means.
     """
     stages = run.stages
     head = ["metric"]
@@ -41,7 +43,8 @@ def _row(run: RunData, book: ScoreBook, metric: str) -> list[str]:
     if len(run.stages) > 1:
         found = gain(book, run.stages, metric)
         cells.append(signed(None if found is None else found.after - found.before))
-    return [*cells, str(summaries[-1].get("n", 0))]
+    counts = dict.fromkeys(str(summary.get("n", 0)) for summary in summaries)
+    return [*cells, " / ".join(counts)]
 
 
 def _interval(summary: Mapping[str, Any]) -> str:
@@ -71,31 +74,54 @@ def _count_line(run: RunData) -> str:
 def note_lines(run: RunData) -> list[str]:
     """Why a mean is missing, and what the scores are without gold that is not in the corpus."""
     lines: list[str] = []
+    metrics = ScoreBook(run).metrics()
     for stage in run.stages:
         meta = run.stage_meta(stage)
-        for name, summary in meta.get("metrics", {}).items():
-            if "reason" in summary:
-                lines.append(f"{stage}: no {name}: {summary['reason']}")
+        summaries = meta.get("metrics", {})
+        for name in metrics:
+            reason = summaries.get(name, {}).get("reason")
+            if reason is not None:
+                lines.append(f"{stage}: no {name}: {reason}")
         beside = meta.get("without_dangling", {})
         if beside:
             means = (
-                f"{Metric.parse(name).label} {decimal(m['mean'])}" for name, m in beside.items()
+                f"{Metric.parse(name).label} {decimal(beside[name]['mean'])}"
+                for name in metrics
+                if name in beside
             )
             lines.append(f"{stage}, without gold that is not in the corpus: {', '.join(means)}")
     return lines
 
 
-def warning_lines(run: RunData, stage: str | None = None) -> list[str]:
-    """Warnings of the run, then those of one stage or of all."""
+def warning_lines(run: RunData) -> list[str]:
+    """Warnings of the run and of all its stages, for a person: of one kind the first three, and
+    how many more there are.
+    """
+    kinds: dict[str, list[str]] = {}
+    for row in _warnings(run, run.stages):
+        kinds.setdefault(row["kind"], []).append(fault_line(row))
+    lines: list[str] = []
+    for kind, found in kinds.items():
+        unique = list(dict.fromkeys(found))
+        lines += unique[:_EXAMPLES]
+        if len(unique) > _EXAMPLES:
+            lines.append(f"… and {len(unique) - _EXAMPLES} more of this kind ({kind})")
+    return lines
+
+
+def _warnings(run: RunData, stages: Iterable[str]) -> list[dict[str, Any]]:
     rows = list(run.meta.get("warnings", ()))
-    for name in run.stages if stage is None else [stage]:
+    for name in stages:
         rows += run.stage_meta(name).get("warnings", ())
-    return [fault_line(row) for row in rows]
+    return rows
 
 
 def stages_json(run: RunData) -> dict[str, Any]:
     """The stages as ``eval --json`` prints them: each as ``score --json`` would."""
     return {
-        stage: {**run.stage_meta(stage), "warnings": warning_lines(run, stage)}
+        stage: {
+            **run.stage_meta(stage),
+            "warnings": [fault_line(row) for row in _warnings(run, [stage])],
+        }
         for stage in run.stages
     }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 
+from ragnostic.config.secrets import hide_secrets
 from ragnostic.config.toml_lines import KeyPath
 from ragnostic.errors import ConfigFault
 
@@ -26,7 +28,9 @@ _WORDS = {
     "list_type": "must be a list",
     "tuple_type": "must be a list",
     "too_short": "must not be empty",
+    "string_too_short": "must not be empty",
 }
+_NO_VALUE = ("string_too_short",)
 _LIMITS = {
     "greater_than": "must be greater than {gt:g}",
     "greater_than_equal": "must be at least {ge:g}",
@@ -75,16 +79,27 @@ def translate(
     faults: list[ConfigFault] = []
     for found in error.errors(include_url=False):
         path = (*prefix, *found["loc"])
-        if found["type"] == "extra_forbidden":
+        if path[-1] == "[key]":  # pydantic's mark of a table whose keys are fixed
+            names = re.findall(r"'(\w+)'", found["ctx"]["expected"])
+            faults.append(unknown_key(where(path[:-1]), path[:-1], names))
+        elif found["type"] == "extra_forbidden":
             faults.append(unknown_key(where(path), path, _names_at(model, found["loc"][:-1])))
         elif found["type"] == "missing":
             hint = _description(model, found["loc"])
             faults.append(ConfigFault(where(path), f"{dotted(path)} is missing", hint))
         else:
-            subject = dotted(path) if found["loc"] else f"{dotted(path)}:"
-            message = f"{subject} {_words(cast('dict[str, Any]', found))}"
+            message = _message(path, cast("dict[str, Any]", found))
             faults.append(ConfigFault(where(path), message))
     return faults
+
+
+def _message(path: KeyPath, found: dict[str, Any]) -> str:
+    words = _words(found)
+    # A rule between the keys of a table is not about one value that could be shown.
+    if not found["loc"] or not words.startswith("must "):
+        return f"{dotted(path)}: {words}"
+    shown = "" if found["type"] in _NO_VALUE else f", not {_shown(found['input'], str(path[-1]))}"
+    return f"{dotted(path)} {words}{shown}"
 
 
 def _words(found: dict[str, Any]) -> str:
@@ -96,13 +111,13 @@ def _words(found: dict[str, Any]) -> str:
     elif found["type"] == "value_error":
         text = str(context["error"])
     else:
-        text = found["msg"][:1].lower() + found["msg"][1:]
-    # A rule between the keys of a table is not about one value that could be shown.
-    return f"{text}, not {_shown(found['input'])}" if found["loc"] else text
+        text = found["msg"].replace("Input should be", "must be", 1)
+        text = text[:1].lower() + text[1:]
+    return text
 
 
-def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
+def _shown(value: Any, key: str) -> str:
+    text = json.dumps(hide_secrets(value, key), ensure_ascii=False, default=str)
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 

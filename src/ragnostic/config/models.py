@@ -44,12 +44,26 @@ def _split_names(value: Any) -> Any:
 
 
 def _bool_or_text(value: Any) -> Any:
-    if isinstance(value, bool | str):
+    if isinstance(value, bool | str) and value != "":
         return value
     raise ValueError("must be true, false or a folder")
 
 
-Texts = Annotated[tuple[str, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
+Name = Annotated[str, Field(min_length=1)]
+QueryField = Literal[
+    "query_id",
+    "query",
+    "gold",
+    "gold_ids",
+    "group",
+    "answerable",
+    "category",
+    "language",
+    "frequency",
+    "answer",
+    "source",
+]
+Texts = Annotated[tuple[Name, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
 MetricNames = Annotated[tuple[str, ...], BeforeValidator(_split_names), Field(min_length=1)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
@@ -61,16 +75,16 @@ class DatasetSettings(Table):
         description="The evaluation set: a JSONL or CSV file, a list of such files, or a BEIR "
         "folder. Relative to the configuration file."
     )
-    corpus: str | None = Field(
+    corpus: Name | None = Field(
         default=None,
         description="The corpus: a folder of .md and .txt, a JSONL or a Parquet file. Not needed "
         "for a BEIR folder, nor for a retriever that has its own index.",
     )
-    split: str = Field(default="test", description="Which qrels of a BEIR folder are read.")
+    split: Name = Field(default="test", description="Which qrels of a BEIR folder are read.")
     name: str | None = Field(
         default=None, description="Name of the evaluation set in reports; its file name otherwise."
     )
-    mapping: dict[str, str] | None = Field(
+    mapping: dict[QueryField, Name] | None = Field(
         default=None,
         description="Our field name → the name it has in the file, for files with other columns.",
     )
@@ -189,7 +203,7 @@ class RunSettings(Table):
     max_failed: Share = Field(
         default=0.05, description="Share of failed queries above which the run is given up."
     )
-    out: str | None = Field(
+    out: Name | None = Field(
         default=None,
         description="Parent of the run folders, relative to the configuration file. Without it: "
         "runs in the current folder.",

@@ -117,7 +117,8 @@ def _corpus(
     source: Source, dataset: DatasetSettings, choices: Mapping[str, Choice], base_dir: Path
 ) -> Iterator[ConfigFault]:
     retriever = choices.get("retrieve")
-    if dataset.corpus is not None or retriever is None or not needs(retriever, "corpus"):
+    named = "corpus" in source.tree["dataset"]  # a faulty one is told once
+    if named or retriever is None or not needs(retriever, "corpus"):
         return
     folders = [base_dir / Path(path).expanduser() for path in dataset.path]
     if any(next(folder.glob("corpus.*"), None) for folder in folders if folder.is_dir()):

@@ -25,7 +25,13 @@ class Source:
     overrides: Mapping[KeyPath, str]
 
     def where(self, path: KeyPath) -> str:
-        """``eval.toml:14`` or ``--set a.b`` of the key, or of the nearest table around it."""
+        """``eval.toml:14`` or ``--set a.b`` of the key, else of what was set in it, else of the
+        nearest table around it.
+        """
+        if path not in self.overrides and path not in self.lines:
+            for key, label in self.overrides.items():
+                if key[: len(path)] == path:
+                    return label
         for length in range(len(path), 0, -1):
             if path[:length] in self.overrides:
                 return self.overrides[path[:length]]

@@ -10,7 +10,7 @@ from pathlib import Path
 from ragnostic.corpus.document_rows import iter_jsonl, iter_parquet
 from ragnostic.corpus.files import decode, read_bytes
 from ragnostic.corpus.markdown import title_of
-from ragnostic.errors import DataError, Fault, counted
+from ragnostic.errors import DataError, Fault, PathError, counted
 from ragnostic.records import Document
 
 _MARKDOWN = (".md", ".markdown")
@@ -55,6 +55,8 @@ def load_documents(path: Path, *, faults: list[Fault]) -> list[Document]:
 
 
 def _read(path: Path, faults: list[Fault]) -> Iterator[Placed]:
+    if not path.exists():
+        raise PathError(f"no such file or folder: {path}", hint="is the path right?")
     if not path.is_dir():
         yield from _read_file(path, path.name, faults)
         return

@@ -17,7 +17,7 @@ from ragnostic.corpus.encoding import (
     refuse_binary,
     wide_encoding,
 )
-from ragnostic.errors import DataError, Fault
+from ragnostic.errors import DataError, Fault, PathError
 
 __all__ = ["decode", "iter_lines", "read_bytes", "read_text", "whole_lines"]
 
@@ -155,9 +155,9 @@ def _blocks(path: Path) -> Iterator[bytes]:
             f"{path}: broken gzip: {error}", hint="the file may be cut short; fetch it again"
         ) from error
     except FileNotFoundError as error:
-        raise DataError(f"no such file: {path}", hint="is the path right?") from error
+        raise PathError(f"no such file: {path}", hint="is the path right?") from error
     except IsADirectoryError as error:
-        raise DataError(f"{path} is a folder, not a file", hint="name a file in it") from error
+        raise PathError(f"{path} is a folder, not a file", hint="name a file in it") from error
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from error
 

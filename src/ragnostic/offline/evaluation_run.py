@@ -14,10 +14,11 @@ from ragnostic.config import Configuration
 from ragnostic.errors import DataError, Fault
 from ragnostic.judges.gold import GoldJudge
 from ragnostic.metrics import Metric
+from ragnostic.offline.budget_faults import budget_faults
 from ragnostic.offline.chunks_table import chunks_table
 from ragnostic.offline.gold_tokens import chunk_tokens, gold_tokens
 from ragnostic.offline.implementations import Workshop
-from ragnostic.offline.inputs import Inputs, load_inputs
+from ragnostic.offline.inputs import GOLD_HINT, Inputs, check_gold, load_inputs
 from ragnostic.offline.pipeline import Durations, PipelineResult, run_pipeline, timed
 from ragnostic.offline.provenance import git_state, versions
 from ragnostic.offline.records_table import Judgments, records_table
@@ -52,6 +53,7 @@ def evaluate(configuration: Configuration, job: Job | None = None) -> RunData:
     metrics = unique_metrics(configuration.settings.score.metrics)
     with timed(durations, "load"):
         inputs = load_inputs(configuration, job.progress)
+    check_gold(inputs)
     workshop = Workshop(configuration, inputs.chunks, job.progress, fresh=job.fresh)
     result = run_pipeline(inputs, workshop, durations)
     with timed(durations, "judge"):
@@ -71,8 +73,9 @@ def evaluate(configuration: Configuration, job: Job | None = None) -> RunData:
             tokens=chunk_tokens(chunks, gold_tokens(inputs, judgments, metrics)),
             dangling=judge.dangling,
         )
-    _check_scorable(scores.table, len(inputs.queries), judge.faults)
-    faults = (*inputs.faults, *result.faults, *judge.faults)
+    _check_scorable(scores.table, judge.faults)
+    over = budget_faults(metrics, result.stages, chunks, inputs.queries)
+    faults = (*inputs.faults, *result.faults, *judge.faults, *over)
     settings = _settings(configuration, metrics)
     meta = {
         "schema": RUN_SCHEMA,
@@ -123,14 +126,14 @@ def _hits_of(result: PipelineResult, index: int) -> dict[str, Any]:
     return {name: hits for name, hits in found.items() if hits is not None}
 
 
-def _check_scorable(scores: pa.Table, queries: int, faults: Sequence[Fault]) -> None:
+def _check_scorable(scores: pa.Table, faults: Sequence[Fault]) -> None:
     """Raise DataError where no query can have a value: every mean would be empty."""
     if set(pc.unique(scores["status"]).to_pylist()) & {"ok", "missing", "failed"}:
         return
     first = "".join(f"\n    {fault}" for fault in faults[:3])
     raise DataError(
-        f"nothing can be scored: none of the {queries} queries has relevant gold{first}",
-        hint="give each query gold ids, or a document id with a quote",
+        f"nothing can be scored: no query has relevant gold{first}",
+        hint=GOLD_HINT,
     )
 
 

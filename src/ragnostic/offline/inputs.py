@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ragnostic.config import Configuration
 from ragnostic.corpus.checks import check_ids
@@ -19,6 +19,8 @@ from ragnostic.evalset.loading import beir_corpus_path, load_evaluation_set
 from ragnostic.offline.bad_rows import check_share
 from ragnostic.ports import Progress, Resources
 from ragnostic.records import Chunk, Document, EvalQuery
+
+GOLD_HINT = "give each query gold ids, or a document id with a quote"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def _queries(
         loaded = load_evaluation_set(
             path,
             split=dataset.split,
-            mapping=dataset.mapping,
+            mapping=cast("Mapping[str, str] | None", dataset.mapping),
             graded=dataset.graded,
             faults=own,
         )
@@ -108,6 +110,21 @@ def _queries(
     if not queries:
         raise DataError(f"{paths[0]} holds no query")
     return list(queries.values())
+
+
+def check_gold(inputs: Inputs) -> None:
+    """Raise DataError where no query can have a value, before anything is retrieved."""
+    answerable = [query for query in inputs.queries if query.answerable]
+    if not answerable:
+        raise DataError(
+            f"nothing can be scored: every query of {inputs.path} is marked unanswerable",
+            hint="add queries that the corpus answers, with their gold",
+        )
+    spans = (span for query in answerable for item in query.gold for span in item)
+    if not any(span.grade > 0 for span in spans):
+        raise DataError(
+            f"nothing can be scored: no query of {inputs.path} has relevant gold", hint=GOLD_HINT
+        )
 
 
 def _corpus_paths(configuration: Configuration, paths: Sequence[Path]) -> list[Path]:

@@ -13,7 +13,6 @@ import pyarrow as pa
 from ragnostic.corpus.documents import load_documents
 from ragnostic.corpus.fingerprint import fingerprint_file
 from ragnostic.errors import DataError, Fault
-from ragnostic.evalset.beir import find_file
 from ragnostic.evalset.judged_run import JudgedRun
 from ragnostic.evalset.qrels import load_qrels
 from ragnostic.evalset.record_files import read_records, record_stages
@@ -55,8 +54,7 @@ def run_from_qrels(
         check_share(path, source.faults, good=source.rows)
     records = _as_records(table, [joined.stage])
     faults = [*judged.faults, *rankings.faults, *joined.faults]
-    name = f"{qrels.name} × {run.name}"
-    return _run(records, name, shown, metrics, faults, {"qrels": qrels, "run": run})
+    return _run(records, shown, metrics, faults, {"qrels": qrels, "run": run})
 
 
 def run_from_records(path: Path, shown: Shown, metrics: Sequence[str] = DEFAULT_METRICS) -> RunData:
@@ -71,7 +69,7 @@ def run_from_records(path: Path, shown: Shown, metrics: Sequence[str] = DEFAULT_
     if "judged" not in table.column_names:
         raise DataError(f"{path}: the records hold no judgments", hint="add a column judged")
     records = _as_records(table, stages)
-    return _run(records, path.name, shown, metrics, faults, {"records": path})
+    return _run(records, shown, metrics, faults, {"records": path})
 
 
 def _as_records(table: pa.Table, stages: Sequence[str]) -> pa.Table:
@@ -88,17 +86,18 @@ def _as_records(table: pa.Table, stages: Sequence[str]) -> pa.Table:
 
 def _run(
     records: pa.Table,
-    name: str,
     shown: Shown,
     metrics: Sequence[str],
     faults: Iterable[Fault],
     sources: Mapping[str, Path],
 ) -> RunData:
     found = list(faults)
+    name = " × ".join(path.name for path in sources.values())
     queries_path = shown.queries or (queries_beside(shown.corpus) if shown.corpus else None)
     if queries_path is not None:
         records = with_queries(records, queries_path, found)
     scores = score_run(records, [Metric.parse(metric) for metric in metrics])
+    chunks, documents = _chunks(records, shown.corpus, found)
     answerable = [found is not False for found in records["answerable"].to_pylist()]
     queries = {"path": name, "queries": records.num_rows, "answerable": sum(answerable)}
     meta: dict[str, Any] = {
@@ -109,7 +108,7 @@ def _run(
         "versions": versions(_PACKAGES),
         "data": {
             "evaluation_set": queries,
-            "corpus": None,
+            "corpus": _corpus(records, chunks, shown.corpus, documents),
             **{
                 kind: {"path": str(path), "sha256": fingerprint_file(path)}
                 for kind, path in sources.items()
@@ -118,17 +117,26 @@ def _run(
         "stages": scores.stages,
         "warnings": [fault_row(fault) for fault in found],
     }
-    return RunData(meta, records, _chunks(records, shown.corpus, found), scores.table)
+    return RunData(meta, records, chunks, scores.table)
 
 
-def _chunks(records: pa.Table, corpus: Path | None, faults: list[Fault]) -> pa.Table:
-    """The texts of what occurs, from a corpus whose ids are those of the results."""
+def _corpus(
+    records: pa.Table, chunks: pa.Table, path: Path | None, documents: int
+) -> dict[str, Any] | None:
+    """What the run was retrieved from; None where the texts given do not hold all results."""
+    if path is None or not _retrieved(records) <= set(chunks["id"].to_pylist()):
+        return None
+    return {"path": str(path), "sha256": fingerprint_file(path), "documents": documents}
+
+
+def _chunks(records: pa.Table, corpus: Path | None, faults: list[Fault]) -> tuple[pa.Table, int]:
+    """The texts of what occurs, from a corpus whose ids are those of the results; and how many
+    documents that corpus has.
+    """
     if corpus is None:
-        return CHUNK_SCHEMA.empty_table()
-    occurring = _ids(records["judged"].to_pylist())
-    for stage in stages_of(records.schema):
-        occurring |= _ids(records[stage].to_pylist())
-    source = find_file(corpus, "corpus.jsonl") if corpus.is_dir() else None
+        return CHUNK_SCHEMA.empty_table(), 0
+    occurring = _ids(records["judged"].to_pylist()) | _retrieved(records)
+    documents = load_documents(corpus, faults=faults)
     rows = [
         {
             "id": document.doc_id,
@@ -138,10 +146,15 @@ def _chunks(records: pa.Table, corpus: Path | None, faults: list[Fault]) -> pa.T
             "tokens": count_tokens(document.text),
             "text": f"{document.title} {document.text}" if document.title else document.text,
         }
-        for document in load_documents(source or corpus, faults=faults)
+        for document in documents
         if document.doc_id in occurring
     ]
-    return pa.Table.from_pylist(rows, schema=CHUNK_SCHEMA)
+    return pa.Table.from_pylist(rows, schema=CHUNK_SCHEMA), len(documents)
+
+
+def _retrieved(records: pa.Table) -> set[str]:
+    columns = (records[stage].to_pylist() for stage in stages_of(records.schema))
+    return {id_ for column in columns for id_ in _ids(column)}
 
 
 def _ids(rows: Iterable[Mapping[str, Any] | None]) -> set[str]:

@@ -23,6 +23,7 @@ def write_per_query(table: pa.Table, path: Path) -> None:
     if path.suffix not in writers:
         raise UsageError(f"{path}: unknown suffix", hint=f"use one of {', '.join(writers)}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         writers[path.suffix](table, path)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from error

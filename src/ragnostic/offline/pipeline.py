@@ -13,6 +13,7 @@ from ragnostic.offline.calls import CallPolicy
 from ragnostic.offline.chunks_table import with_doc_ids
 from ragnostic.offline.implementations import Workshop
 from ragnostic.offline.inputs import Inputs
+from ragnostic.offline.stage_faults import stage_faults
 from ragnostic.offline.stages import (
     RERANK_STAGE,
     Reranked,
@@ -61,8 +62,9 @@ def run_pipeline(inputs: Inputs, workshop: Workshop, durations: Durations) -> Pi
         )
     chunks = {chunk.id: chunk for chunk in inputs.chunks}
     stages = with_doc_ids(stages, chunks)
+    odd = tuple(stage_faults(queries, stages))
     if reranker is None:
-        return PipelineResult(stages, None, _cache_faults(workshop))
+        return PipelineResult(stages, None, (*odd, *_cache_faults(workshop)))
     check_free_name(stages)
     with timed(durations, "rerank"):
         found = rerank_all(
@@ -77,7 +79,7 @@ def run_pipeline(inputs: Inputs, workshop: Workshop, durations: Durations) -> Pi
             progress=workshop.progress,
         )
     idle = _idle(workshop, found)
-    faults = (*found.faults, *([idle] if idle else []), *_cache_faults(workshop))
+    faults = (*odd, *found.faults, *([idle] if idle else []), *_cache_faults(workshop))
     summary = {"top_n": settings.rerank.top_n, "truncated_share": found.truncated_share}
     return PipelineResult({**stages, RERANK_STAGE: found.hits}, summary, faults)
 

@@ -48,9 +48,7 @@ def write_run(out: Path, name: str, run: RunData, render: Render) -> Path:
         out.mkdir(parents=True, exist_ok=True)
         aside = Path(tempfile.mkdtemp(prefix=PARTIAL, dir=out))
     except OSError as error:
-        raise UsageError(
-            f"cannot write run folders to {out}: {error.strerror}", hint="choose another --out"
-        ) from error
+        raise _not_writable(out, error) from error
     try:
         aside.chmod(0o777 & ~_umask())
         for table, file in ((run.records, RECORDS), (run.chunks, CHUNKS), (run.scores, SCORES)):
@@ -64,6 +62,21 @@ def write_run(out: Path, name: str, run: RunData, render: Render) -> Path:
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     raise AssertionError("names do not end")  # pragma: no cover
+
+
+def check_out(out: Path) -> None:
+    """Raise UsageError where no run folder can be made below ``out``; nothing is left there."""
+    try:
+        there = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
+        Path(tempfile.mkdtemp(prefix=PARTIAL, dir=there)).rmdir()
+    except OSError as error:
+        raise _not_writable(out, error) from error
+
+
+def _not_writable(out: Path, error: OSError) -> UsageError:
+    return UsageError(
+        f"cannot write run folders to {out}: {error.strerror}", hint="choose another --out"
+    )
 
 
 def to_json(value: Any) -> str:

@@ -143,7 +143,11 @@ def bars_chart(bars: Bars, labels: Sequence[str], *, x: str, y: str) -> Any:
         y=alt.Y(
             "n:Q",
             title=y,
-            axis=alt.Axis(tickCount=4, domain=False, format="d", tickMinStep=1),
+            axis=alt.Axis(
+                values=count_ticks(max(max(counts) for _, counts in bars.series)),
+                domain=False,
+                format="d",
+            ),
         ),
     )
     fill = alt.Color(
@@ -154,6 +158,18 @@ def bars_chart(bars: Bars, labels: Sequence[str], *, x: str, y: str) -> Any:
     drawn = base.mark_bar(cornerRadiusEnd=2).encode(color=fill)
     counts = base.mark_text(dy=-6, fontSize=10, color=MUTED).encode(text="label:N")
     return alt.layer(drawn, counts).properties(**_size())
+
+
+def count_ticks(largest: int) -> list[int]:
+    """Whole numbers from 0 for an axis up to ``largest``: steps of 1, 2 or 5 times a power of ten,
+    at most five of them.
+
+    >>> count_ticks(1), count_ticks(4), count_ticks(23), count_ticks(4800)
+    ([0, 1], [0, 1, 2, 3, 4], [0, 5, 10, 15, 20], [0, 1000, 2000, 3000, 4000])
+    """
+    sizes = (base * 10**power for power in range(len(str(largest))) for base in (1, 2, 5))
+    step = next((size for size in sizes if largest <= size * 5), largest)
+    return list(range(0, largest + 1, step))
 
 
 def interval_chart(rows: Sequence[dict[str, Any]]) -> Any:

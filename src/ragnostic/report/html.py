@@ -78,6 +78,7 @@ def _environment(text: NullTranslations) -> Environment:
 _SENTENCES: dict[str, Callable[..., Any]] = {
     "caveats": words.caveats,
     "curve_sentence": words.curve_sentence,
+    "dangling_sentence": words.dangling_sentence,
     "tail_sentence": words.tail_sentence,
     "first_look": words.first_look,
     "gain_sentence": words.gain_sentence,

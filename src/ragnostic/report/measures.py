@@ -125,12 +125,19 @@ def page_cutoff(run: RunData, book: ScoreBook) -> int:
     return count(settings.get("top_n")) or 10
 
 
-def losses(outcomes: Sequence[Outcome], cutoff: int) -> Losses:
+def losses(run: RunData, book: ScoreBook, outcomes: Sequence[Outcome], cutoff: int) -> Losses:
     """Fates of gold items and of queries, over the scorable queries."""
     scorable = [outcome for outcome in outcomes if outcome.scorable]
     items = Counter(item.place for outcome in scorable for item in outcome.items)
     queries = Counter(outcome.place for outcome in scorable)
-    return Losses(cutoff, _counted(items), _counted(queries))
+    return Losses(cutoff, _counted(items), _counted(queries), _without_dangling(run, book))
+
+
+def _without_dangling(run: RunData, book: ScoreBook) -> tuple[tuple[str, float], ...]:
+    """In the order of the other tables; run.json sorts its keys."""
+    beside = mapping(run.stage_meta(run.stages[-1]).get("without_dangling")) if run.stages else {}
+    means = ((name, number(mapping(beside.get(name)).get("mean"))) for name in book.metrics())
+    return tuple((name, mean) for name, mean in means if mean is not None)
 
 
 def _counted(places: Counter[Place]) -> tuple[tuple[Place, int], ...]:

@@ -31,7 +31,7 @@ def build_page(run: RunData, worst: int = 20) -> Page:
     focus = telling[0] if telling else None
     rows = metric_rows(run, book)
     facts = stage_facts(run)
-    fates = losses(outcomes, cutoff)
+    fates = losses(run, book, outcomes, cutoff)
     reader = CaseReader(run, book, cutoff)
     return Page(
         header=header(run),

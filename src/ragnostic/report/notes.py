@@ -51,7 +51,9 @@ def fault_groups(run: RunData) -> tuple[FaultGroup, ...]:
         lines = groups.setdefault(kind, {})
         lines[line] = max(rows, lines.get(line, 0))
     found = [
-        FaultGroup(kind, sum(lines.values()), tuple(lines)[:EXAMPLES])
+        FaultGroup(
+            kind, sum(lines.values()), tuple(lines)[:EXAMPLES], max(len(lines) - EXAMPLES, 0)
+        )
         for kind, lines in groups.items()
     ]
     return tuple(sorted(found, key=lambda group: (-group.count, group.kind)))

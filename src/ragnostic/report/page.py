@@ -133,6 +133,8 @@ class Losses:
     cutoff: int
     items: tuple[tuple[Place, int], ...]
     queries: tuple[tuple[Place, int], ...]
+    without_dangling: tuple[tuple[str, float], ...] = ()
+    """(metric, mean) of the final stage without the gold that is not in the corpus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,11 +298,12 @@ class Worst:
 
 @dataclass(frozen=True, slots=True)
 class FaultGroup:
-    """Faults of one kind: how many rows, and the first few in words."""
+    """Faults of one kind: how many rows, the first few in words, and how many more there are."""
 
     kind: str
     count: int
     examples: tuple[str, ...]
+    more: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from gettext import NullTranslations
 from ragnostic.report.catalogue import N_
 from ragnostic.report.labels import canonical, place_advice, place_label
 from ragnostic.report.numbers import decimal, percent, signed
-from ragnostic.report.page import Curve, Gain, GoldRow, Page, TailGap, Tile, Verdict, Worst
+from ragnostic.report.page import Curve, Gain, GoldRow, Losses, Page, TailGap, Tile, Verdict, Worst
 from ragnostic.report.scorebook import MetricName
 from ragnostic.report.visible import visible
 
@@ -160,7 +160,10 @@ def worst_lead(worst: Worst, words: NullTranslations) -> str:
         " %(unscored)s unscored, %(failed)s failed."
     )
     if len(worst.cases) < worst.imperfect:
-        message += words.gettext(" The values of all of them are in scores.parquet.")
+        message += words.gettext(
+            " Values of all queries: scores.parquet in the run folder, or"
+            " ragnostic score --per-query."
+        )
     return message % {
         "metric": worst.metrics[0],
         "shown": len(worst.cases),
@@ -214,6 +217,16 @@ def tail_sentence(tail: TailGap, words: NullTranslations) -> str:
         "low": signed(tail.low, 3),
         "high": signed(tail.high, 3),
     }
+
+
+def dangling_sentence(losses: Losses, words: NullTranslations) -> str:
+    """The means if gold that is not in the corpus were left out; empty where there is none."""
+    if not losses.without_dangling:
+        return ""
+    means = ", ".join(
+        f"{canonical(metric)} {decimal(mean)}" for metric, mean in losses.without_dangling
+    )
+    return words.gettext("Without gold that is not in the corpus: %(means)s") % {"means": means}
 
 
 def gold_path(gold: GoldRow, words: NullTranslations) -> str:

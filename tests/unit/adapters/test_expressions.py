@@ -61,3 +61,29 @@ def test_any_answer_is_a_ranking_or_a_retrieval_error(lists):
     else:
         for values in (hits.scores, hits.doc_ids, hits.texts):
             assert values is None or len(values) == len(hits.ids)
+
+
+@pytest.mark.parametrize(
+    ("expression", "found"),
+    [
+        ("hits[].id", [None, 7]),
+        ("hits[*].meta.doc", [None, "d"]),
+        ("hits[?keep].id", [None]),
+        ("hits[:1].id", [None]),
+        ("{all: hits} | all[].id", [None, 7]),
+        ("named.*.id", [None, 2]),
+        ("length(hits)", 2),
+        ("none[].id", []),
+    ],
+)
+def test_a_list_of_fields_has_an_entry_for_every_element(expression, found):
+    """Whatever projects it."""
+    hits = [{"id": None, "keep": True, "meta": None}, {"id": 7, "meta": {"doc": "d"}}]
+    answer = {"hits": hits, "none": [], "named": {"a": {"id": None}, "b": {"id": 2}}}
+    assert search("s", expression, answer) == found
+
+
+def test_a_null_list_is_no_list():
+    """The path before the brackets is wrong."""
+    with pytest.raises(RetrievalError, match="finds nothing in the answer"):
+        search("s", "results[].id", {"hits": []})

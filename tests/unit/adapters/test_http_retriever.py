@@ -160,3 +160,22 @@ def test_a_missing_variable_is_told_before_the_first_call():
     """By name, as a usage error."""
     with pytest.raises(UsageError, match="SEARCH_KEY"):
         retriever("http://x", ids="a", headers={"Authorization": "Bearer ${SEARCH_KEY}"})
+
+
+def test_nulls_in_a_list_of_hits_keep_their_places(service):
+    """A hit without an id still takes a rank, and all lists stay parallel."""
+    hits = [{"id": None, "text": "x"}, {"id": "", "text": None}, {"id": "a"}]
+    service.answers({"hits": hits})
+    found = retriever(service.url, ids="hits[].id", texts="hits[*].text").retrieve("q", 5)
+    assert found["retrieve"].ids == (None, "", "a")
+    assert found["retrieve"].texts == ("x", None, None)
+
+
+@pytest.mark.parametrize("name", ["ids", "texts", "scores", "doc_ids"])
+def test_a_misspelt_field_names_the_expression_and_what_is_there(service, name):
+    """It is neither an empty ranking nor a list of nulls."""
+    service.answers({"hits": [{"id": "a", "content": "x"}]})
+    options = {"ids": "hits[].id"} | {name: "hits[].idd"}
+    message = r"'hits\[\]\.idd' finds nothing in 1 result; .* the keys: id, content"
+    with pytest.raises(RetrievalError, match=message):
+        retriever(service.url, **options).retrieve("q", 2)

@@ -224,3 +224,19 @@ def test_the_function_gets_plain_candidates(write):
     rerank(write, body)
     assert sys.modules["my_rerank_code"].seen[0] == {"id": "p1", "text": "one", "score": 0.5}
     assert np.array(sys.modules["my_rerank_code"].seen).shape == (3,)
+
+
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_a_function_that_exits_fails_its_query(write, kind):
+    """SystemExit neither ends the program nor the loop that later calls need."""
+    body = f"import sys\n{kind} find(query, k): sys.exit(3)"
+    for _ in range(2):
+        with pytest.raises(RetrievalError, match="raised SystemExit: 3"):
+            retrieve(write, body, f"exiting_{kind[:3]}")
+
+
+def test_a_module_that_exits_on_import_is_a_usage_error(write, tmp_path):
+    """A script without a main guard."""
+    write("exiting_module", "raise SystemExit(3)")
+    with pytest.raises(UsageError, match="SystemExit: 3"):
+        load_target("exiting_module:find", tmp_path)

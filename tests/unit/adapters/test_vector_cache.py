@@ -222,3 +222,13 @@ def test_the_default_place_follows_the_environment():
     tail = Path("ragnostic/vectors.sqlite")
     assert default_cache_path({"HOME": "/home/li"}) == Path("/home/li/.cache") / tail
     assert default_cache_path({}) == Path.home() / ".cache" / tail
+
+
+def test_vectors_that_cannot_be_kept_are_not_said_to_be(tmp_path, letters):
+    """The place of the file is a file itself."""
+    (tmp_path / "file").write_text("x")
+    told = []
+    cache = CachedEmbedder(letters, tmp_path / "file" / "v.sqlite")
+    cache.embed(["a"], "passage", lambda *step: told.append(step[0]))
+    assert "embed and keep" not in told
+    assert cache.faults

@@ -8,12 +8,14 @@ import pytest
 
 from ragnostic.cli.console import (
     in_background,
+    phase_lines,
     plain_lines,
     print_json,
     print_table,
     print_warnings,
     progress_on,
 )
+from ragnostic.errors import RetrievalError
 
 
 class _Terminal(io.StringIO):
@@ -88,4 +90,26 @@ def test_an_error_in_the_background_comes_to_the_front():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
+        in_background(work)
+
+
+def test_a_long_phase_says_every_ten_seconds_how_far_it_is():
+    """A log of an hour of embedding is no silence, and no flood."""
+    stream, times = io.StringIO(), iter([0.0, 4.0, 11.0, 12.0, 30.0])
+    progress = phase_lines(stream, lambda: next(times))
+    for done in (0, 100, 300, 320, 999):
+        progress("embed passage", done, 999)
+    assert stream.getvalue().splitlines() == [
+        "embedding 999 passages",
+        "embedding passages: 300 of 999",
+    ]
+
+
+def test_a_plugin_does_not_end_the_program():
+    """Where its index is built, for example; it would end in silence."""
+
+    def work() -> int:
+        raise SystemExit(3)
+
+    with pytest.raises(RetrievalError, match="ended itself: SystemExit: 3"):
         in_background(work)

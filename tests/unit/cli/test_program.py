@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 import typer
@@ -106,10 +107,27 @@ def test_an_unexpected_error_asks_to_be_reported(error, monkeypatch):
     assert CliRunner().invoke(_raising(error), ["boom"]).exception is error
 
 
-def test_a_closed_pipe_is_no_fault_of_ours():
-    """``ragnostic … | head`` ends quietly."""
-    found = CliRunner().invoke(_raising(BrokenPipeError(32, "pipe")), ["boom"])
-    assert "report" not in found.stderr
+@pytest.mark.parametrize("arguments", ["--help", "metrics"])
+def test_a_reader_that_leaves_ends_nothing(arguments):
+    """Exit 0 with stdout, or both streams, closed at the other end."""
+    command = [sys.executable, "-m", "ragnostic", arguments]
+    for stderr in (subprocess.PIPE, subprocess.STDOUT):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr) as process:
+            process.stdout.close()
+            said = process.stderr.read() if process.stderr else b""
+            assert (process.wait(), said) == (0, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a full disk at hand")
+@pytest.mark.parametrize("arguments", ["--help", "metrics"])
+def test_a_full_disk_is_told_and_is_no_fault_of_ours(arguments):
+    """Exit 2; on stderr there is nobody to tell."""
+    command = [sys.executable, "-m", "ragnostic", arguments]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+        assert done.returncode == 2
+        assert done.stderr == b"cannot write to standard output: No space left on device\n"
+        assert subprocess.run(command, stdout=full, stderr=full, check=False).returncode == 2
 
 
 def _raising(error: BaseException) -> typer.Typer:

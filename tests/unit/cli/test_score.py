@@ -143,3 +143,19 @@ def test_too_many_bad_records_stop_the_scoring(records):
         file.write("\nbroken")
     assert score("--records", records).exit_code == 3
     assert score("--records", records, "--bad-rows", "0.5").exit_code == 0
+
+
+@pytest.mark.parametrize("share", ["5", "-0.1"])
+def test_a_share_of_bad_rows_is_a_share(files, share):
+    """As in a configuration."""
+    result = score(*files, "--bad-rows", share)
+    assert result.exit_code == 2
+    assert "--bad-rows" in result.output
+
+
+@pytest.mark.parametrize("option", ["--qrels", "--run"])
+@pytest.mark.parametrize("name", ["missing.txt", "missing.parquet", "."])
+def test_a_path_that_names_no_file_is_a_wrong_argument(files, tmp_path, option, name):
+    """Exit 2, and not that of bad data."""
+    arguments = [*files, option, str(tmp_path / name)]
+    assert score(*arguments).exit_code == 2

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 import pytest
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from ragnostic import config
-from ragnostic.config.models import TABLES
+from ragnostic import config, plugins
+from ragnostic.config.models import TABLES, QueryField
 from ragnostic.errors import ConfigError, UsageError
+from ragnostic.evalset.query_row import KEYS
 from ragnostic.plugins import nearest
 
 
@@ -335,3 +336,42 @@ def test_every_setting_says_what_it_does():
     for table in [*TABLES.values(), config.Settings]:
         for name, field in table.model_fields.items():
             assert field.description, f"{table.__name__}.{name}"
+
+
+@pytest.mark.parametrize(
+    ("assignment", "fault"),
+    [
+        ("retrieve.top_k=99999999999999999999999", "must be at most 100000"),
+        ("retrieve.hybrid.depth=3000000000", "must be at most 100000"),
+        ("dataset.corpus=", "dataset.corpus must not be empty"),
+        ("dataset.path=", "dataset.path[0] must not be empty"),
+        ("nosuch.x=3", "unknown key nosuch"),
+        ("dataset.mapping.quary=x", "unknown key dataset.mapping.quary"),
+        ("retrieve.http.url=me.example:80", 'must be an http or https address, not "me'),
+        (
+            "retrieve.python.target=my",
+            'must be module:function, such as my_search:search, not "my"',
+        ),
+        ("retrieve.http={url='http://x',ids='a['}", "retrieve.http.ids: 'a[' is not a JMESPath"),
+    ],
+)
+def test_a_fault_of_an_override_is_one_line_that_names_it(tmp_path, assignment, fault):
+    """In plain words, once, and never at a line of the file."""
+    (tmp_path / "eval.jsonl").touch()
+    (tmp_path / "docs").mkdir()
+    file = tmp_path / "eval.toml"
+    file.write_text(_SMALL, encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        config.load(file, find_plugin=plugins.load, check_metric=_check_any, sets=[assignment])
+    (found,) = caught.value.faults
+    assert found.where.startswith("--set ")
+    assert fault in found.message
+
+
+def _check_any(name: str) -> None:
+    """Every metric is known."""
+
+
+def test_a_mapping_may_name_what_a_query_has():
+    """The fields that the settings know are those that the reader knows."""
+    assert get_args(QueryField) == KEYS

@@ -28,7 +28,7 @@ def test_the_first_ten_are_listed(tmp_path):
     lines = str(caught.value).splitlines()
     assert lines[1] == "    a.jsonl:1: broken"
     assert lines[11] == "    … and 2 more"
-    assert "bad_rows (now 0.5)" in lines[12]
+    assert "a larger share than 0.5: --bad-rows" in lines[12]
 
 
 def test_rows_of_a_folder_are_those_of_its_files(tmp_path):
@@ -38,3 +38,10 @@ def test_rows_of_a_folder_are_those_of_its_files(tmp_path):
     check_share(tmp_path, _bad(5, file="test.tsv"), good=3, limit=0.01)
     with pytest.raises(DataError, match="1 of 4 rows"):
         check_share(tmp_path, _bad(5, file="gone.tsv"), good=3, limit=0.01)
+
+
+def test_a_document_is_one_however_many_lines_it_has(tmp_path):
+    """One file of three that cannot be decoded is a third of the corpus."""
+    (tmp_path / "a.md").write_text("line\n" * 1000)
+    with pytest.raises(DataError, match="1 of 3 documents"):
+        check_share(tmp_path, _bad(1, file="a.md"), good=2, limit=0.01, documents=True)

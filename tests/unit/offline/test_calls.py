@@ -123,3 +123,23 @@ def test_progress_is_told_from_none_to_all():
 def test_no_items_are_no_outcomes():
     """An empty job does nothing."""
     assert call_each([], abs, CallPolicy(workers=4), label="x") == []
+
+
+def test_an_exit_of_user_code_is_a_failed_outcome():
+    """Nothing but the person may end the program."""
+
+    def call(item: int) -> int:
+        raise SystemExit(3)
+
+    assert call_each([0], call, CallPolicy(), label="x")[0].error == "SystemExit: 3"
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [(1, "x: the only query failed"), (3, "x: the first of 3 queries failed")],
+)
+def test_a_first_failure_is_told_in_plain_words(items, message):
+    """Not "1 of the first 1 query"."""
+    with pytest.raises(RetrievalError) as caught:
+        call_each(range(items), lambda item: 1 // 0, CallPolicy(allowed=0), label="x")
+    assert caught.value.message.splitlines()[0] == message

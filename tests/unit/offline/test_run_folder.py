@@ -12,6 +12,7 @@ import pytest
 from ragnostic.errors import DataError, UsageError
 from ragnostic.offline import run_folder
 from ragnostic.offline.run_folder import (
+    check_out,
     find_run,
     last_stage,
     list_runs,
@@ -159,3 +160,13 @@ def test_the_last_stage_of_a_run_without_records_is_an_error(tmp_path):
     (folder / "records.parquet").write_bytes(b"")
     with pytest.raises(DataError, match="not a readable Parquet file"):
         last_stage(folder)
+
+
+def test_a_place_that_cannot_be_written_to_is_told_before_the_work(tmp_path):
+    """And one that can be is left as it was."""
+    check_out(tmp_path / "new" / "runs")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_text("x")
+    for out in (tmp_path / "file", tmp_path / "file" / "runs"):
+        with pytest.raises(UsageError, match="cannot write run folders"):
+            check_out(out)

@@ -79,3 +79,10 @@ def test_the_found_share_equals_the_mean_of_success(page):
     success = next(row for row in page.metrics if row.metric == "Success@5")
     assert success.final.mean == pytest.approx(page.verdict.found / page.verdict.scored)
     assert page.verdict.worst_place == "not_retrieved"
+
+
+def test_n_is_that_of_the_stage_that_has_a_mean(make_run):
+    """A final stage that is too short for the metric leaves the first stage's count."""
+    scores = [("a", "retrieve", "R@20", 1.0), ("b", "retrieve", "R@20", 1.0)]
+    (row,) = build_page(make_run([{"id": "a"}, {"id": "b"}], stages=TWO, scores=scores)).metrics
+    assert (row.means, row.n) == ((1.0, None), 2)

@@ -92,3 +92,29 @@ def test_duplicates_close_up_and_null_ids_keep_their_rank():
         (2, None),
         (3, "B"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("corpus", "gold", "place"),
+    [
+        ({"chunks": 2}, "nosuch", "not_in_corpus"),
+        ({"chunks": 2}, "b", "not_retrieved"),
+        ({"chunks": 2}, "outside", "found"),
+        (None, "nosuch", "not_retrieved"),
+    ],
+)
+def test_a_gold_id_that_the_corpus_does_not_hold_is_not_in_the_corpus(
+    make_run, corpus, gold, place
+):
+    """Told by the chunks of the run where its corpus is known; what came back counts as found."""
+    query = {"id": "q", "gold": {gold: 1}, "retrieve": ["outside"]}
+    run = make_run([query], texts={"a": "A", "b": "B"}, meta={"data": {"corpus": corpus}})
+    (found,) = read_outcomes(run, 5)
+    assert found.place == place
+
+
+def test_one_alternative_in_the_corpus_is_enough(make_run):
+    """An item can be found by any of its ids."""
+    query = {"id": "q", "gold": {"nosuch": 1, "a": 1}, "items": [0, 0], "retrieve": ["x"]}
+    run = make_run([query], texts={"a": "A"}, meta={"data": {"corpus": {"chunks": 1}}})
+    assert read_outcomes(run, 5)[0].place == "not_retrieved"

@@ -6,6 +6,7 @@ import pytest
 
 from ragnostic.report.cases import REST, TOP
 from ragnostic.report.model import build_page
+from ragnostic.report.picks import MOST_SHOWN
 
 TWO = ("retrieve", "rerank")
 
@@ -95,3 +96,13 @@ def test_lost_gold_stands_before_found_gold(page):
     for case in page.worst.cases:
         found = [gold.place == "found" for gold in case.gold]
         assert found == sorted(found)
+
+
+def test_a_page_shows_a_bounded_number_of_queries(make_run):
+    """However many are asked for; the rest are counted."""
+    queries = [
+        {"id": f"q{at:03}", "gold": {"a": 1}, "retrieve": ["x"]} for at in range(MOST_SHOWN + 5)
+    ]
+    scores = [(query["id"], "retrieve", "RR@5", 0.0) for query in queries]
+    worst = build_page(make_run(queries, scores=scores), 5000).worst
+    assert (len(worst.cases), worst.imperfect) == (MOST_SHOWN, MOST_SHOWN + 5)

@@ -10,7 +10,16 @@ from ragnostic.report.catalogue import catalogue
 from ragnostic.report.labels import heading, metric_label, metric_reading
 from ragnostic.report.model import build_page
 from ragnostic.report.page import GoldRow
-from ragnostic.report.words import caveats, first_look, gain_sentence, gold_path, headline
+from ragnostic.report.words import (
+    caveats,
+    dangling_sentence,
+    first_look,
+    gain_sentence,
+    gold_path,
+    headline,
+    tile_note,
+    worst_lead,
+)
 
 EN = NullTranslations()
 TWO = ("retrieve", "rerank")
@@ -95,3 +104,55 @@ def test_headings_without_words_are_shown_as_they_are():
     """A settings section is named, anything else keeps its name."""
     assert heading("settings.chunk", catalogue("zh")) == "设置：chunk"
     assert heading("something", catalogue("zh")) == "something"
+
+
+@pytest.mark.parametrize(("share", "warned"), [(0.236, True), (0.5, False)])
+def test_many_unjudged_results_are_a_warning(make_run, share, warned):
+    """By the judged share at the depth nearest the cutoff."""
+    meta = {"stages": {"retrieve": {"Judged@5": 0.9, "Judged@10": share}}}
+    run = make_run(
+        [{"id": "q", "gold": {"a": 1}, "retrieve": ["a"]}],
+        scores=[("q", "retrieve", "RR@10", 1.0)],
+        meta=meta,
+    )
+    said = [line for line in caveats(build_page(run), EN) if "have a judgment" in line]
+    assert bool(said) is warned
+    assert not said or said[0].startswith("Only 24% of the top 10 results have a judgment")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ((1.0, 0.5), "first useful passage at about rank 1.3"),
+        ((1.0, 0.0), "first useful passage at about rank 2.0"),
+        ((0.5, 0.0, 0.0), ""),
+    ],
+)
+def test_reciprocal_rank_is_read_as_a_rank_only_where_most_queries_have_one(
+    make_run, values, expected
+):
+    """1 / 0.75; 1 / 0.5; with a hit for one query of three there is no such reading."""
+    scores = [(f"q{at}", "retrieve", "RR@5", value) for at, value in enumerate(values)]
+    page = build_page(make_run([{"id": "q0"}], scores=scores))
+    assert tile_note(page.metrics[0].final, EN) == expected
+
+
+def test_the_means_without_dangling_gold_stand_in_the_order_of_the_tables(make_run):
+    """run.json sorts its keys, the settings say the order."""
+    beside = {"AP": {"mean": 0.5, "n": 1}, "RR@5": {"mean": 1.0, "n": 1}, "R@5": {"mean": None}}
+    meta = {
+        "settings": {"score": {"metrics": ["RR@5", "AP", "R@5"]}},
+        "stages": {"retrieve": {"metrics": {"AP": {}, "R@5": {}, "RR@5": {}}}},
+    }
+    assert dangling_sentence(build_page(make_run([{"id": "q"}], meta=meta)).losses, EN) == ""
+    meta["stages"]["retrieve"]["without_dangling"] = beside
+    found = dangling_sentence(build_page(make_run([{"id": "q"}], meta=meta)).losses, EN)
+    assert found == "Without gold that is not in the corpus: MRR@5 1.0000, MAP 0.5000"
+
+
+def test_how_many_queries_are_not_shown_is_said(sample):
+    """And where their values are; nothing of it when all are there."""
+    page = build_page(sample, 3)
+    assert f"shown: 3 of {page.worst.imperfect}." in worst_lead(page.worst, EN)
+    assert worst_lead(page.worst, EN).endswith("ragnostic score --per-query.")
+    assert "per-query" not in worst_lead(build_page(sample, 200).worst, EN)
