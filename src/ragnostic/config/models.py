@@ -183,7 +183,10 @@ class ReportSettings(Table):
 
     language: Literal["zh", "en"] = Field(default="zh", description="Language of the report.")
     worst: int = Field(
-        default=20, ge=0, le=LARGEST, description="How many of the worst queries are shown."
+        default=20,
+        ge=0,
+        le=LARGEST,
+        description="How many of the worst queries are shown; at most 200 on the page.",
     )
 
 

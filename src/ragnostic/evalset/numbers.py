@@ -40,7 +40,7 @@ def grade(value: Any, allowed: Grades = "whole") -> float:
     if found is None or abs(found) > LARGEST_GRADE:
         raise RowError(f"grade {value!r} is no number")
     if allowed == "whole" and not found.is_integer():
-        raise RowError(f"grade {value!r} is a fraction; allow fractions with grades=real")
+        raise RowError(f"grade {value!r} is a fraction; fractions are read only as real grades")
     return found
 
 

@@ -35,7 +35,7 @@ class GoldFaults:
         for gold_id, corpus_id in near_matches(self.dangling, known):
             faults.append(near_match_fault(self.dangling[gold_id], gold_id, corpus_id, "corpus"))
         faults += _quotes(
-            "quote_not_found", "is not found", "it counts as not in the corpus", self.quote_not_found
+            "quote_not_found", "is not found", "it is not in the corpus", self.quote_not_found
         )
         faults += _quotes(
             "quote_repeated",

@@ -95,7 +95,18 @@ def parse_list(text: str) -> list[Metric]:
     ['nDCG(gain=exp,facet=basis)@10', 'AP', 'RR@5']
     """
     parts = [part for part in re.split(r",(?![^()]*\))", text) if part.strip()]
-    return distinct(Metric.parse(part) for part in parts)
+    found: list[Metric] = []
+    faults: list[UsageError] = []
+    for part in parts:
+        try:
+            found.append(Metric.parse(part))
+        except UsageError as error:
+            faults.append(error)
+    if len(faults) > 1:  # all at once, as a configuration tells them
+        raise UsageError("\n".join(map(str, faults)))
+    if faults:
+        raise faults[0]
+    return distinct(found)
 
 
 def distinct(metrics: Iterable[Metric]) -> list[Metric]:

@@ -96,7 +96,7 @@ _FAULTS = {
     "near_match": N_("Ids that match only nearly"),
     "negative_grade": N_("Grades below 0"),
     "no_overlap": N_("No gold among any results"),
-    "no_results": N_("No stage result at all"),
+    "no_results": N_("Stages without any result"),
     "no_shared_query": N_("No query in common"),
     "null_gold_id": N_("Gold without an id"),
     "null_retrieved_id": N_("Results without an id"),

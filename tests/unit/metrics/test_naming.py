@@ -155,3 +155,11 @@ def test_junk_is_refused_and_nothing_else_happens(text):
     except UsageError:
         return
     assert Metric.parse(str(found)) == found
+
+
+def test_all_bad_names_of_a_list_are_told_at_once():
+    """As a configuration tells all its faults."""
+    with pytest.raises(UsageError) as caught:
+        parse_list("RR@0,nope@5,AP")
+    assert "'RR@0'" in str(caught.value)
+    assert "unknown metric 'nope'" in str(caught.value)

@@ -51,5 +51,12 @@ def test_another_suffix_is_refused(tmp_path):
 @pytest.mark.parametrize("name", ["p.csv", "p.jsonl", "p.parquet"])
 def test_a_place_that_cannot_be_written_is_named(tmp_path, name):
     """No traceback."""
+    (tmp_path / "file").write_text("in the way")
     with pytest.raises(UsageError, match="cannot write"):
-        write_per_query(TABLE, tmp_path / "none" / name)
+        write_per_query(TABLE, tmp_path / "file" / name)
+
+
+def test_the_folder_is_made(tmp_path):
+    """As the report's is."""
+    write_per_query(pa.table({"query_id": ["q"]}), tmp_path / "new" / "values.csv")
+    assert (tmp_path / "new" / "values.csv").is_file()
