@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from ragnostic.evalset.qrels import load_qrels
     from ragnostic.evalset.runs import load_run
     from ragnostic.metrics import Metric
+    from ragnostic.offline.compare import compare
     from ragnostic.offline.evaluation import evaluate
 
-__all__ = ["DataError", "Metric", "evaluate", "load_qrels", "load_run"]
+__all__ = ["DataError", "Metric", "compare", "evaluate", "load_qrels", "load_run"]
 
 _HOMES = {
     "DataError": "ragnostic.errors",
     "Metric": "ragnostic.metrics",
+    "compare": "ragnostic.offline.compare",
     "evaluate": "ragnostic.offline.evaluation",
     "load_qrels": "ragnostic.evalset.qrels",
     "load_run": "ragnostic.evalset.runs",

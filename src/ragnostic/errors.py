@@ -7,7 +7,10 @@
     │   └── ConfigError            a list of faults, each with file:line    exit 2
     ├── DataError (ValueError)     what cannot be scored or read            exit 3
     │   └── PathError              a path that names no file                exit 2
-    └── RetrievalError             a retriever, reranker or model failed    exit 4
+    ├── RetrievalError             a retriever, reranker or model failed    exit 4
+    │   └── GenerationError        a generator gave no answer to be graded  exit 4
+    └── StoreError                 the store cannot be read or written      exit 2
+        └── LeaseLostError         another worker may have the partition    exit 2
 
 A :class:`Fault` is not an exception: it is a finding about the data, kept beside the result
 (DESIGN section 5, promise 1).
@@ -17,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 EXIT_OK = 0
 EXIT_GATE = 1
@@ -106,14 +109,57 @@ class PathError(DataError):
 class RetrievalError(RagnosticError):
     """A retriever, a reranker or a model did not answer.
 
-    ``retryable`` says whether the same call may succeed later (time-out, 429, 5xx).
+    ``retryable`` says whether the same call may succeed later (time-out, 429, 5xx), ``wait_s``
+    after how many seconds the service wants to be asked again, where it says so.
     """
 
     exit_code = EXIT_RETRIEVAL
 
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        retryable: bool = False,
+        wait_s: float | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.retryable = retryable
+        self.wait_s = wait_s
+
+
+NoAnswer = Literal["failed", "truncated", "filtered", "malformed"]
+"""Why there is no answer: the call failed, the text was cut at its longest length, the service
+held it back, or what it sent is no answer.
+"""
+
+
+class GenerationError(RetrievalError):
+    """A generator gave no answer that could be graded; ``status`` says why.
+
+    >>> GenerationError("cut at 20 tokens", status="truncated").status
+    'truncated'
+    """
+
+    def __init__(self, message: str, *, status: NoAnswer, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.status: NoAnswer = status
+
+
+class StoreError(RagnosticError):
+    """The store cannot be read or written: disk full, no permission, busy, damaged.
+
+    ``retryable`` says whether the same call may succeed later without anybody's help at the
+    store (space is made, another process lets go).
+    """
+
     def __init__(self, message: str, *, hint: str = "", retryable: bool = False) -> None:
         super().__init__(message, hint=hint)
         self.retryable = retryable
+
+
+class LeaseLostError(StoreError):
+    """A worker's lease on a partition ran out: its work on it is not to be committed."""
 
 
 @dataclass(frozen=True, slots=True)

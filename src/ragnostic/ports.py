@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from pydantic import BaseModel
 
 from ragnostic.records import Chunk, Document, EvalQuery, Hits
@@ -137,6 +139,31 @@ class Reranker(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """A generator's answer: ``text`` is never empty, ``model`` is the one that the service says
+    it used, ``usage`` holds token counts by name where it tells them.
+    """
+
+    text: str
+    model: str
+    usage: Mapping[str, int] = field(default_factory=dict)
+
+
+class Generator(Protocol):
+    """A system message and a user message into an answer."""
+
+    name: str
+    """Identity of model and settings; only its hash is kept, in the key of an answer."""
+    workers: int
+
+    def generate(self, system: str, user: str) -> Generation:
+        """One answer; raises GenerationError where there is none that could be graded, and
+        RetrievalError when the call fails. Called from several threads when ``workers`` > 1.
+        """
+        ...
+
+
 class Chunker(Protocol):
     """A document into chunks with offsets."""
 
@@ -152,6 +179,101 @@ class Judge(Protocol):
 
     def judge(self, query: EvalQuery, stages: Mapping[str, Hits]) -> dict[str, list[Any]] | None:
         """``None`` when the judge has nothing to say of this query (it is *unjudged*)."""
+        ...
+
+
+class RecordJudge(Protocol):
+    """Live records to judgments, many at once."""
+
+    name: str
+    version: str
+    parameters: Mapping[str, Any]
+
+    def judge_records(self, records: pa.Table) -> pa.Table:
+        """One row a record, in their order, under ``records.JUDGMENT_SCHEMA``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A record on its way: ``payload`` is its row as UTF-8 JSON. A later revision of the same id
+    replaces an earlier one.
+    """
+
+    id: str
+    payload: bytes
+    revision: int = 0
+
+
+class AppendResult(NamedTuple):
+    """What became of appended events; their sum is what was given."""
+
+    stored: int
+    duplicate: int
+
+
+class StoredEvent(NamedTuple):
+    """An event in a partition of the log."""
+
+    offset: int
+    id: str
+    revision: int
+    payload: bytes
+
+
+class EventLog(Protocol):
+    """A durable queue in partitions. Its acknowledgement is the return of :meth:`append`."""
+
+    partitions: int
+
+    def append(self, events: Sequence[Event]) -> AppendResult:
+        """Store events; one whose id and revision are known is a duplicate."""
+        ...
+
+    def read(self, partition: int, after: int, limit: int) -> list[StoredEvent]:
+        """Events of a partition behind an offset, in order."""
+        ...
+
+    def committed(self, partition: int) -> int:
+        """The offset up to which a partition is done; 0 at first."""
+        ...
+
+    def commit(self, partition: int, offset: int) -> None:
+        """Everything up to this offset is done with."""
+        ...
+
+    def trim(self) -> int:
+        """Remove the payloads behind the commits, and say how many; the ids stay known."""
+        ...
+
+    def backlog(self) -> int:
+        """Events that wait."""
+        ...
+
+
+RecordKind = Literal["records", "judgments", "scores", "probes"]
+
+
+class RecordStore(Protocol):
+    """Tables by day: what the worker writes and every question reads."""
+
+    def write(self, kind: RecordKind, table: pa.Table, *, name: str) -> None:
+        """Store rows by their column ``day``; the same name again replaces what it wrote."""
+        ...
+
+    def read(
+        self,
+        kind: RecordKind,
+        *,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> pa.Table:
+        """Rows with ``ts`` in [start, end), the newest revision of each; empty where none is."""
+        ...
+
+    def days(self, kind: RecordKind) -> list[str]:
+        """The days that hold rows, in order."""
         ...
 
 

@@ -19,6 +19,8 @@ from ragnostic.errors import DataError
 SCHEMA_VERSION = 1
 STAGES_KEY = b"ragnostic.stages"
 VERSION_KEY = b"ragnostic.schema"
+RANK_SCORES_KEY = b"ragnostic.rank_scores"
+"""The stages whose scores only encode a rank; not there where no stage's do."""
 
 Status = Literal["ok", "failed"]
 
@@ -82,6 +84,19 @@ CHUNK_SCHEMA = pa.schema(
         ("text", pa.string()),
     ]
 )
+JUDGMENT_SCHEMA = pa.schema(
+    [
+        ("record_id", pa.string()),
+        ("judge", pa.string()),
+        ("version", pa.string()),
+        ("snapshot", pa.string()),
+        ("status", pa.string()),
+        *((name, JUDGED_TYPE.field(name).type) for name in ("ids", "grades", "weights", "items")),
+        ("evidence", pa.list_(pa.string())),
+    ]
+)
+"""Judgments of live records; ``status``: judged, refused (the answer declines), abstained
+(nothing to look for) or failed. ``evidence``: per judged id, what it was judged by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +183,8 @@ class Hits:
     status: Status = "ok"
     error: str | None = None
     truncated: tuple[bool, ...] | None = None
+    scores_are_ranks: bool = False
+    """The scores only encode a rank (RRF), so that no threshold on them means anything."""
 
 
 def chunk_id(doc_id: str, text: str, occurrence: int = 0) -> str:
@@ -189,23 +206,40 @@ def chunk_id(doc_id: str, text: str, occurrence: int = 0) -> str:
     return digest.hexdigest()[:16]
 
 
-def record_schema(stages: Sequence[str], extra: Iterable[pa.Field] = ()) -> pa.Schema:
-    """Schema of a record batch with these stages, in order.
+def record_schema(
+    stages: Sequence[str], extra: Iterable[pa.Field] = (), rank_scores: Sequence[str] = ()
+) -> pa.Schema:
+    """Schema of a record batch with these stages, in order; of ``rank_scores`` the scores only
+    encode a rank.
 
     >>> record_schema(["retrieve"]).field("retrieve").type == STAGE_TYPE
     True
     """
+    extra = list(extra)
+    taken = {*BASE_FIELDS, *(column.name for column in extra)}
     for stage in stages:
-        if stage in BASE_FIELDS:
+        if stage in taken:
             raise DataError(
                 f"stage name {stage!r} is a fixed column name of a record",
                 hint="rename the stage, for example to 'retrieve'",
             )
     fields = [pa.field(name, kind) for name, kind in BASE_FIELDS.items()]
     fields += [pa.field(stage, STAGE_TYPE) for stage in stages]
-    fields += list(extra)
+    fields += extra
     metadata = {VERSION_KEY: str(SCHEMA_VERSION), STAGES_KEY: json.dumps(list(stages))}
+    if rank_scores:
+        metadata[RANK_SCORES_KEY] = json.dumps(list(rank_scores))
     return pa.schema(fields, metadata=metadata)
+
+
+def rank_score_stages(schema: pa.Schema) -> list[str]:
+    """The stages whose scores only encode a rank, as the schema's metadata names them.
+
+    >>> rank_score_stages(record_schema(["retrieve"], rank_scores=["retrieve"]))
+    ['retrieve']
+    """
+    raw = (schema.metadata or {}).get(RANK_SCORES_KEY)
+    return [] if raw is None else [str(name) for name in json.loads(raw)]
 
 
 def stages_of(schema: pa.Schema) -> list[str]:

@@ -27,6 +27,7 @@ from ragnostic.judges.gold import GoldJudge
 from ragnostic.metrics import Columns, Metric
 from ragnostic.metrics.consistency import rerank_consistency
 from ragnostic.metrics.efficiency import query_efficiency, ratio_of_sums
+from ragnostic.metrics.inputs import results
 from ragnostic.metrics.registry import mean
 from ragnostic.metrics.spread import relevance_spread, skew
 from ragnostic.metrics.unanswerable import false_retrieval
@@ -316,8 +317,9 @@ def test_a_case_of_distances(case):
     for run in given["scores"].values():
         result = evaluate(given["gold"], run, ["RR@3", "nDCG@3"], score_order="distance")
         check({"per_query": expect["per_query"]}, result)
-        scores = [list(run[query].values()) for query in given["unanswerable"]]
-        columns = false_retrieval(scores, k=3, threshold=given["threshold"], distance=True)
+        # In records a distance is negated, so that higher is better everywhere.
+        scores = results([[-s for s in run[query].values()] for query in given["unanswerable"]])
+        columns = false_retrieval(scores, k=3, t=-given["threshold"])
         assert mean(columns) == expect["value"]["FalseRetrieval@3"]
 
 

@@ -9,6 +9,7 @@ from ragnostic.errors import (
     ConfigFault,
     DataError,
     Fault,
+    GenerationError,
     PathError,
     RagnosticError,
     RetrievalError,
@@ -54,3 +55,11 @@ def test_a_fault_shows_its_place_where_it_has_one():
     """Otherwise its message alone."""
     assert str(Fault("kind", "what", where="f:1")) == "f:1: what"
     assert str(Fault("kind", "what")) == "what"
+
+
+def test_a_generation_error_says_why_there_is_no_answer():
+    """It is a retrieval error that is never tried again; others may name a time to wait."""
+    error = GenerationError("cut", status="truncated", hint="raise max_tokens")
+    assert isinstance(error, RetrievalError)
+    assert (error.status, error.retryable, error.wait_s) == ("truncated", False, None)
+    assert RetrievalError("busy", retryable=True, wait_s=2.0).wait_s == 2.0

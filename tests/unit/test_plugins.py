@@ -13,7 +13,11 @@ from ragnostic import plugins
 from ragnostic.errors import UsageError
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-GROUPS = {group.partition(".")[2]: points for group, points in PROJECT["entry-points"].items()}
+GROUPS = {
+    group.removeprefix("ragnostic."): points
+    for group, points in PROJECT["entry-points"].items()
+    if group.startswith("ragnostic.")
+}
 
 
 @pytest.mark.parametrize(("kind", "name"), [(k, n) for k, points in GROUPS.items() for n in points])

@@ -10,6 +10,7 @@ import time
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
@@ -195,6 +196,7 @@ class JsonClient:
             f"{excerpt(raw, self.secrets) or '(empty)'}"
             + (f" (Retry-After: {excerpt(wait)})" if wait else ""),
             retryable=status in _RETRYABLE or status >= 500,
+            wait_s=_seconds(wait),
         )
 
     def _same_host(self, what: str, old: httpx.Request, new: httpx.Request) -> httpx.Request:
@@ -208,3 +210,14 @@ class JsonClient:
                 hint="if that is the service you mean, set url to it",
             )
         return new
+
+
+def _seconds(written: str) -> float | None:
+    """A Retry-After header, seconds or a date, as seconds from now; None where it is neither."""
+    if written.isascii() and written.isdecimal():
+        return float(written)
+    try:
+        moment = parsedate_to_datetime(written)
+    except (ValueError, OverflowError):
+        return None
+    return max(0.0, moment.timestamp() - time.time())

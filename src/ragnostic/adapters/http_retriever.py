@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, JsonValue, field_validator, model_validator
@@ -51,8 +52,9 @@ class HttpRetriever:
             default_factory=dict,
             description="The same expressions for several stages in one answer, in their order.",
         )
-        score_order: Literal["similarity", "distance"] = Field(
-            default="similarity", description="distance: lower scores are better."
+        score_order: Literal["similarity", "distance", "rank"] = Field(
+            default="similarity",
+            description="distance: lower scores are better; rank: scores only encode a rank (RRF).",
         )
 
         @field_validator("body")
@@ -111,7 +113,8 @@ class HttpRetriever:
             params=template.fill_parameters(self._params, query, top_k),
         )
         times = self._times(answer)
-        return {
+        order = self._options.score_order
+        hits = {
             stage: make_hits(
                 self._source(stage),
                 {
@@ -121,10 +124,13 @@ class HttpRetriever:
                 },
                 top_k=expressions.top_k or top_k,
                 took_ms=times[stage],
-                distance=self._options.score_order == "distance",
+                distance=order == "distance",
             )
             for stage, expressions in self._stages.items()
         }
+        if order != "rank":
+            return hits
+        return {stage: replace(found, scores_are_ranks=True) for stage, found in hits.items()}
 
     def _times(self, answer: Answer) -> dict[str, float | None]:
         times: dict[str, float | None] = {}

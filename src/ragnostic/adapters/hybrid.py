@@ -80,6 +80,7 @@ class HybridRetriever:
             doc_ids=tuple(doc_ids[chunk_id] for chunk_id, _ in fused),
             top_k=top_k,
             took_ms=(time.perf_counter() - started) * 1000,
+            scores_are_ranks=True,
         )
         return {"retrieve": hits}
 

@@ -28,11 +28,23 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Evaluate a retriever with and without its reranker.",
     ),
     "score": ("ragnostic.cli.score:score", "Score rankings that exist: qrels and run, or records."),
+    "compare": (
+        "ragnostic.cli.compare:compare_command",
+        "Better, worse or cannot tell: two runs, query by query; a gate.",
+    ),
+    "sweep": (
+        "ragnostic.cli.sweep:sweep",
+        "All combinations of some settings, and the best of them.",
+    ),
     "report": (
         "ragnostic.cli.report:report",
         "One HTML page from a run, records, or qrels and run.",
     ),
-    "runs": ("ragnostic.cli.runs:app", "List and show the runs of a folder."),
+    "runs": ("ragnostic.cli.runs:app", "List, show and tag runs; the best one, and the trend."),
+    "answers": (
+        "ragnostic.cli.answers:app",
+        "What retrieval is worth to the answers of a generator.",
+    ),
     "metrics": ("ragnostic.cli.metrics:metrics", "The catalogue: formula, range, what it is for."),
 }
 """Command → where it lives, and its line in the help."""

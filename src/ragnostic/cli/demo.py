@@ -1,4 +1,4 @@
-"""``ragnostic demo``: the whole offline job on the bundled set."""
+"""``ragnostic demo``: the whole offline job on the bundled set, and what the reranker changed."""
 
 from __future__ import annotations
 
@@ -11,34 +11,56 @@ from typing import Annotated
 
 import typer
 
+from ragnostic.cli.comparison_tables import verdict_lines
 from ragnostic.cli.console import print_warnings
 from ragnostic.cli.eval import load_configuration, print_result, run_and_write
+from ragnostic.cli.report import write_page
 from ragnostic.cli.run_table import warning_lines
 from ragnostic.errors import counted
+from ragnostic.offline.compare import compare
 from ragnostic.offline.inputs import Inputs, load_inputs
 from ragnostic.offline.run_folder import read_run
 from ragnostic.ports import no_progress
+from ragnostic.report import render_comparison
 
 DEMO_OUT = Path("demo-runs")
+COMPARISON = "comparison.html"
 
 
 def demo(
     out: Annotated[Path, typer.Option(help="Parent of the run folder.")] = DEMO_OUT,
     fresh: Annotated[bool, typer.Option("--fresh", help="Ignore cached vectors.")] = False,
 ) -> None:
-    """Run BM25 and the embedding reranker over a bilingual company handbook.
+    """Run BM25 without and with the embedding reranker over a bilingual company handbook.
 
-    Needs no network and no settings; ends with the place of the report, which is in Chinese, and
-    the command that writes it in English.
+    Needs no network and no settings; ends with the places of the report and of the comparison of
+    both runs, which are in Chinese, and the commands that write them in English.
     """
     with as_file(files("ragnostic.evalset").joinpath("demo")) as bundled:
-        configuration = load_configuration(bundled / "demo.toml", [])
+        settings = bundled / "demo.toml"
+        configuration = load_configuration(settings, [])
         typer.echo(introduction(load_inputs(configuration, no_progress)), err=True)
+        without = load_configuration(settings, ["rerank.use=none", "run.name=BM25 alone"])
+        base = run_and_write(without, out, fresh=fresh)
         folder = run_and_write(configuration, out, fresh=fresh)
     run = read_run(folder)
     print_warnings(warning_lines(run))
     print_result(run, folder)
-    typer.echo(f"in English: {program()} report {shlex.quote(str(folder))} --lang en")
+    page = out / COMPARISON
+    _compare(base, folder, page)
+    shown, *both = (shlex.quote(str(path)) for path in (page, base, folder))
+    typer.echo("in English:")
+    typer.echo(f"  {program()} report {both[1]} --lang en")
+    typer.echo(f"  {program()} compare {' '.join(both)} --lang en --html {shown}")
+
+
+def _compare(base: Path, candidate: Path, page: Path) -> None:
+    """Say in a line what the reranker changed, and write the page of it."""
+    result = compare(base, candidate)
+    *_, said = verdict_lines(result.comparison)
+    typer.echo(f"with the reranker against BM25 alone: {said}")
+    write_page(page, render_comparison(result.view, "zh"))
+    typer.echo(f"comparison: {page}")
 
 
 def program() -> str:

@@ -61,4 +61,4 @@ def _allowed(definition: Definition, key: str) -> str:
     allowed = definition.params[key]
     if isinstance(allowed, tuple):
         return " | ".join(allowed) + f" (default {allowed[0]})"
-    return f"{allowed!r} by default" if allowed != "" else "none by default"
+    return "none by default" if allowed in ("", None) else f"{allowed!r} by default"

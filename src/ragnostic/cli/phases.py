@@ -42,7 +42,9 @@ PHASES = {
     "embed and keep": Phase("embedding", "passage", "passages", " (kept for the next run)"),
     "embed query": Phase("embedding", "query", "queries"),
     "rerank": Phase("reranking for", "query", "queries"),
+    "answer": Phase("asking for", "answer", "answers"),
     "report": Phase("writing the report"),
+    "sweep": Phase("measuring", "combination", "combinations"),
 }
 """By the label that the work gives to its Progress."""
 

@@ -31,7 +31,7 @@ class Language(StrEnum):
 
 def report(
     run: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="A run folder or run id.")
+        str | None, typer.Argument(metavar="RUN", help="A run folder, its id or its tag.")
     ] = None,
     *,
     records: Annotated[

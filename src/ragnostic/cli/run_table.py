@@ -7,7 +7,9 @@ from typing import Any
 
 import typer
 
+from ragnostic.cli.checks_table import print_checks
 from ragnostic.cli.console import print_table
+from ragnostic.cli.set_table import print_sets
 from ragnostic.errors import counted
 from ragnostic.metrics import Metric
 from ragnostic.offline.summary import fault_line
@@ -15,6 +17,7 @@ from ragnostic.report.measures import gain
 from ragnostic.report.numbers import decimal, signed
 from ragnostic.report.run import RunData
 from ragnostic.report.scorebook import ScoreBook
+from ragnostic.report.sets import evaluation_sets
 from ragnostic.report.visible import visible
 
 _EXAMPLES = 3
@@ -22,7 +25,7 @@ _EXAMPLES = 3
 
 def print_run_table(run: RunData) -> None:
     """Metric, mean and interval of each stage, the last stage's gain over the first, n (of each
-    stage where they differ); then what is not in the means.
+    stage where they differ); then what is not in the means, and evaluation sets side by side.
     """
     stages = run.stages
     head = ["metric"]
@@ -33,6 +36,8 @@ def print_run_table(run: RunData) -> None:
     print_table(head, [_row(run, book, metric) for metric in book.metrics()])
     for line in filter(None, [_count_line(run), *note_lines(run)]):
         typer.echo(visible(line))
+    print_sets(evaluation_sets(run, book))
+    print_checks(run, book)
 
 
 def _row(run: RunData, book: ScoreBook, metric: str) -> list[str]:

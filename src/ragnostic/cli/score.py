@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +12,7 @@ import typer
 from ragnostic.cli.console import print_json, print_table, print_warnings
 from ragnostic.errors import Fault, UsageError
 from ragnostic.evalset.qrels import load_qrels
-from ragnostic.evalset.record_files import read_records, record_stages
+from ragnostic.evalset.record_files import read_records, record_stages, stages_of_ranks
 from ragnostic.evalset.runs import Run
 from ragnostic.metrics import Metric, parse_list
 from ragnostic.offline.bad_rows import check_share
@@ -91,7 +92,8 @@ def score(
 ) -> None:
     """Score a run against qrels, or records against the judgments they hold."""
     if records is not None and qrels is None and run is None:
-        result = _score_records(records, stage, metrics, missing.value, bad_rows)
+        plan = Plan(tuple(parse_list(metrics)), "", missing.value, score_order=score_order.value)
+        result = _score_records(records, stage, plan, bad_rows)
     elif qrels is not None and run is not None and records is None and stage is None:
         judged = load_qrels(qrels, grades=grades.value)
         check_share(qrels, judged.faults, good=judged.rows, limit=bad_rows)
@@ -108,16 +110,15 @@ def score(
     _show(result.as_json(), as_json=json)
 
 
-def _score_records(
-    path: Path, stage: str | None, metrics: str, missing: Any, bad_rows: float
-) -> Evaluation:
+def _score_records(path: Path, stage: str | None, plan: Plan, bad_rows: float) -> Evaluation:
     faults: list[Fault] = []
     stages = record_stages(path)
     if stage is not None and stage not in stages:
         raise UsageError(f"{path}: no stage {stage!r}; there are: {', '.join(stages)}")
-    name = stage or stages[-1]
-    plan = Plan(tuple(parse_list(metrics)), stage=name, missing=missing)
-    batches = read_records(path, stages, faults, columns_read(name))
+    plan = replace(plan, stage=stage or stages[-1])
+    if plan.stage in stages_of_ranks(path):
+        plan = replace(plan, score_order="rank")
+    batches = read_records(path, stages, faults, columns_read(plan))
     result = evaluate_records(batches, plan, faults)
     check_share(path, faults, good=result.scored.table.num_rows, limit=bad_rows)
     return result

@@ -1,7 +1,7 @@
 """Settings as data: TOML → frozen models, all faults at once, each with its place."""
 
 from ragnostic.config.loading import Configuration, load
-from ragnostic.config.models import DEFAULT_METRICS, TABLES, Settings
+from ragnostic.config.models import DEFAULT_METRICS, TABLES, SetSettings, Settings
 from ragnostic.config.options import PLUG_TABLES, Choice, PlugTable, needs
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Choice",
     "Configuration",
     "PlugTable",
+    "SetSettings",
     "Settings",
     "load",
     "needs",

@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import Any, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -122,15 +122,31 @@ def _shown(value: Any, key: str) -> str:
 
 
 def _names_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
+    inner = _model_at(model, loc)
+    return list(inner.model_fields) if inner else []
+
+
+def _model_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel] | None:
+    """The model of the table at ``loc``; a whole number in it is a place in a list of tables."""
     for part in loc:
-        field = model.model_fields.get(str(part))
-        inner = field.annotation if field else None
-        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
-            return []
+        if isinstance(part, int):
+            continue
+        field = model.model_fields.get(part)
+        inner = _table_of(field.annotation) if field else None
+        if inner is None:
+            return None
         model = inner
-    return list(model.model_fields)
+    return model
+
+
+def _table_of(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    members = get_args(annotation) if get_origin(annotation) is tuple else ()
+    return _table_of(members[0]) if members else None
 
 
 def _description(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
-    field = model.model_fields.get(str(loc[0])) if len(loc) == 1 else None
+    inner = _model_at(model, loc[:-1])
+    field = inner.model_fields.get(str(loc[-1])) if inner else None
     return (field.description or "") if field else ""

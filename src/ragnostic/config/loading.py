@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ragnostic.config.faults import translate, unknown_key
+from ragnostic.config.gate_rules import CheckRule, gate_faults
 from ragnostic.config.models import TABLES, Settings, Table
 from ragnostic.config.options import NONE, PLUG_TABLES, Choice, FindPlugin, choose
 from ragnostic.config.rules import cross_faults, settle, sound_sizes
@@ -22,9 +23,9 @@ from ragnostic.errors import ConfigError, ConfigFault
 class Configuration:
     """A configuration without faults.
 
-    ``choices`` maps the tables that name an implementation (chunk, embed, retrieve, rerank) to
-    its class and validated options; a table that is not used (no reranker, no embedder needed)
-    is absent. ``base_dir`` is the folder that relative paths refer to.
+    ``choices`` maps the tables that name an implementation (chunk, embed, retrieve, rerank,
+    generate) to its class and validated options; a table that is not used (no reranker, no
+    embedder needed) is absent. ``base_dir`` is the folder that relative paths refer to.
     """
 
     settings: Settings
@@ -38,12 +39,15 @@ class Configuration:
     def as_json(self) -> dict[str, dict[str, Any]]:
         """The settings as resolved, by table; an unused stage is ``{"use": "none"}``.
 
-        Literal secrets in options are hidden; where the results are put is left out.
+        Literal secrets in options are hidden. Where the results are put is left out, the gate,
+        which changes no number, and the generator, which no evaluation asks.
         """
-        tables = self.settings.model_dump(mode="json", exclude={"run": {"out"}})
-        paths = tables["dataset"]["path"]
-        tables["dataset"]["path"] = paths[0] if len(paths) == 1 else paths
+        left_out: Any = {"run": {"out"}, "gate": True, "generate": True}
+        tables = self.settings.model_dump(mode="json", exclude=left_out)
+        tables["dataset"] = _dataset_json(tables["dataset"])
         for name, plug in PLUG_TABLES.items():
+            if name not in tables:
+                continue
             choice = self.choices.get(name)
             if choice is None:
                 tables[name] = {plug.key: NONE}
@@ -54,18 +58,34 @@ class Configuration:
         return tables
 
 
+def _dataset_json(dataset: dict[str, Any]) -> dict[str, Any]:
+    """The table as a person writes it: path or sets, a single path as text."""
+    sets = [_one_path(one) for one in dataset.pop("set")]
+    if not sets:
+        return _one_path(dataset)
+    return {**{key: value for key, value in dataset.items() if key != "path"}, "set": sets}
+
+
+def _one_path(table: dict[str, Any]) -> dict[str, Any]:
+    paths = table["path"]
+    return {**table, "path": paths[0] if len(paths) == 1 else paths}
+
+
 def load(
     path: Path,
     *,
     find_plugin: FindPlugin,
     check_metric: Callable[[str], object],
+    check_rule: CheckRule | None = None,
     sets: Sequence[str] = (),
 ) -> Configuration:
     """The configuration in a file, with ``a.b=value`` overrides.
 
     ``find_plugin(kind, name)`` returns an implementation class (:func:`ragnostic.plugins.load`)
-    and ``check_metric`` raises for a name that is no metric: both are handed in, because the
-    rooms they live in are not below this one. Raises ConfigError with all faults.
+    ``check_metric`` raises for a name that is no metric, and ``check_rule(text, metrics)`` for a
+    gate rule that a run with these metrics could not be judged by (without it rules are not
+    looked into): they are handed in, because the rooms they live in are not below this one.
+    Raises ConfigError with all faults.
     """
     source = read_source(path, sets)
     base_dir = path.resolve().parent
@@ -77,6 +97,8 @@ def load(
     tables = settle({name: _validate(name, plain[name], source, faults) for name in TABLES})
     choices = choose(source, sound_sizes(tables), option_tables, find_plugin, faults)
     faults += cross_faults(source, tables, choices, base_dir, check_metric)
+    if check_rule is not None:
+        faults += gate_faults(source, tables, check_rule)
     if faults:
         raise ConfigError(_in_order(faults, source))
     return Configuration(Settings.model_validate(tables), choices, base_dir)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 LARGEST = 100_000
 """No setting that counts something needs more; a slip of the hand has more."""
@@ -27,6 +27,10 @@ def _as_tuple(value: Any) -> Any:
     if isinstance(value, list | tuple) and all(isinstance(part, str) for part in value):
         return tuple(value)
     raise ValueError("must be a string or a list of strings")
+
+
+def _list_as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _split_names(value: Any) -> Any:
@@ -49,6 +53,18 @@ def _bool_or_text(value: Any) -> Any:
     raise ValueError("must be true, false or a folder")
 
 
+def _asks_with_context(value: str) -> str:
+    if "{query}" in value and "{context}" in value:
+        return value
+    raise ValueError("must hold {query} and {context}")
+
+
+def _asks_without_context(value: str) -> str:
+    if "{query}" in value and "{context}" not in value:
+        return value
+    raise ValueError("must hold {query}, and not {context}")
+
+
 Name = Annotated[str, Field(min_length=1)]
 QueryField = Literal[
     "query_id",
@@ -68,12 +84,29 @@ MetricNames = Annotated[tuple[str, ...], BeforeValidator(_split_names), Field(mi
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
+class SetSettings(Table):
+    """One of several evaluation sets of a run."""
+
+    name: Name = Field(description="Its name in tables, reports and gate rules.")
+    path: Texts = Field(description="As dataset.path: a file, a list of files, or a BEIR folder.")
+    split: Name | None = Field(
+        default=None, description="Which qrels of a BEIR folder are read; dataset.split if absent."
+    )
+
+
 class DatasetSettings(Table):
-    """What is asked, and of which texts."""
+    """What is asked, and of which texts. Either ``path`` or ``set`` says what is asked."""
 
     path: Texts = Field(
+        default=(),
         description="The evaluation set: a JSONL or CSV file, a list of such files, or a BEIR "
-        "folder. Relative to the configuration file."
+        "folder. Relative to the configuration file.",
+    )
+    set: Annotated[tuple[SetSettings, ...], BeforeValidator(_list_as_tuple)] = Field(
+        default=(),
+        description="Several evaluation sets side by side, each a table [[dataset.set]] with "
+        "name, path and, if need be, split. The first is the frozen one that the others are "
+        "held against.",
     )
     corpus: Name | None = Field(
         default=None,
@@ -92,6 +125,11 @@ class DatasetSettings(Table):
         default=None,
         description="With first-is-exact, the first of gold_ids has grade 2, the others 1.",
     )
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All files and folders of what is asked, as written, in order."""
+        return self.path + tuple(path for one in self.set for path in one.path)
 
 
 class ChunkSettings(Table):
@@ -178,6 +216,56 @@ class ScoreSettings(Table):
     )
 
 
+class PromptSettings(Table):
+    """What a generator is told in one language; the built-in text where a key is left out."""
+
+    system: str | None = Field(default=None, description="The system message of both questions.")
+    with_context: Annotated[str, AfterValidator(_asks_with_context)] | None = Field(
+        default=None, description="The question with the retrieved chunks: {query}, {context}."
+    )
+    without_context: Annotated[str, AfterValidator(_asks_without_context)] | None = Field(
+        default=None, description="The question alone: {query}."
+    )
+
+
+class PromptsSettings(Table):
+    """Prompts by the language of the query."""
+
+    zh: PromptSettings = Field(default=PromptSettings(), description="Of Chinese queries.")
+    en: PromptSettings = Field(default=PromptSettings(), description="Of all other queries.")
+
+
+class GateSettings(Table):
+    """What a run must keep to. A run does not record it."""
+
+    rules: Annotated[tuple[Name, ...], BeforeValidator(_as_tuple)] = Field(
+        default=(),
+        description='Gate rules, for example "nDCG@10 >= -0.02" (the change against the '
+        'baseline) or "abs:R@20 >= 0.85" (the value itself).',
+    )
+    baseline: Name | None = Field(
+        default=None,
+        description="The run that changes are measured against: a run folder (relative to the "
+        "configuration file), or the id or tag of a run in run.out.",
+    )
+    strict: bool = Field(
+        default=False, description="Exit with 5 where the verdict is INCONCLUSIVE."
+    )
+
+
+class GenerateSettings(Table):
+    """The generator that ``ragnostic answers generate`` asks; an evaluation does not use it, and
+    a run does not record it.
+    """
+
+    use: str = Field(default="none", description="Generator: chat, python, …; none: no answers.")
+    prompts: PromptsSettings = Field(
+        default=PromptsSettings(),
+        description="By language of the query: system, with_context and without_context; each "
+        "has a built-in text.",
+    )
+
+
 class ReportSettings(Table):
     """The page."""
 
@@ -229,6 +317,10 @@ class Settings(Table):
     rerank: RerankSettings = Field(default=RerankSettings(), description="The reranker.")
     score: ScoreSettings = Field(default=ScoreSettings(), description="The metrics.")
     report: ReportSettings = Field(default=ReportSettings(), description="The report.")
+    gate: GateSettings = Field(default=GateSettings(), description="The gate.")
+    generate: GenerateSettings = Field(
+        default=GenerateSettings(), description="The generator of the answer link."
+    )
     run: RunSettings = Field(default=RunSettings(), description="The job itself.")
 
 
@@ -240,5 +332,7 @@ TABLES: dict[str, type[Table]] = {
     "rerank": RerankSettings,
     "score": ScoreSettings,
     "report": ReportSettings,
+    "gate": GateSettings,
+    "generate": GenerateSettings,
     "run": RunSettings,
 }

@@ -45,6 +45,7 @@ PLUG_TABLES = {
     "retrieve": PlugTable("retrievers", "use", ()),
     "rerank": PlugTable("rerankers", "use", ("max_tokens", "long")),
     "embed": PlugTable("embedders", "use", ("query_prefix", "cache")),
+    "generate": PlugTable("generators", "use", ()),
 }
 
 

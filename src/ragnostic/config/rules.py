@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from ragnostic.config.faults import nearest_name
+from ragnostic.config.dataset_rules import dataset_faults
+from ragnostic.config.faults import dotted, nearest_name
 from ragnostic.config.models import (
     ChunkSettings,
     DatasetSettings,
@@ -57,6 +58,7 @@ def cross_faults(
     faults += _metrics(source, cast("ScoreSettings | None", tables["score"]), check_metric)
     dataset = cast("DatasetSettings | None", tables["dataset"])
     if dataset is not None:
+        faults += dataset_faults(source, dataset)
         faults += _files(source, dataset, base_dir)
         faults += _corpus(source, dataset, choices, base_dir)
     return faults
@@ -93,16 +95,23 @@ def _metrics(
 
 
 def _files(source: Source, dataset: DatasetSettings, base_dir: Path) -> Iterator[ConfigFault]:
-    named: list[tuple[KeyPath, str]] = [(("path",), path) for path in dataset.path]
-    if len(dataset.path) > 1:
-        named = [(("path", index), path) for index, path in enumerate(dataset.path)]
+    named = _at(("path",), dataset.path)
+    for index, one in enumerate(dataset.set):
+        named += _at(("set", index, "path"), one.path)
     if dataset.corpus is not None:
-        named.append((("corpus",), dataset.corpus))
-    for keys, written in named:
+        named += _at(("corpus",), (dataset.corpus,))
+    for keys, key, written in named:
         path = base_dir / Path(written).expanduser()
         if not path.exists():
-            message = f"dataset.{keys[0]}: no such file or folder: {written}"
+            message = f"{dotted(('dataset', *key))}: no such file or folder: {written}"
             yield ConfigFault(source.where(("dataset", *keys)), message, _file_hint(path, base_dir))
+
+
+def _at(key: KeyPath, paths: Sequence[str]) -> list[tuple[KeyPath, KeyPath, str]]:
+    """(place, key, path) of each path of one key; of several each has its own place."""
+    if len(paths) == 1:
+        return [(key, key, paths[0])]
+    return [((*key, index), key, path) for index, path in enumerate(paths)]
 
 
 def _file_hint(path: Path, base_dir: Path) -> str:
@@ -117,10 +126,10 @@ def _corpus(
     source: Source, dataset: DatasetSettings, choices: Mapping[str, Choice], base_dir: Path
 ) -> Iterator[ConfigFault]:
     retriever = choices.get("retrieve")
-    named = "corpus" in source.tree["dataset"]  # a faulty one is told once
-    if named or retriever is None or not needs(retriever, "corpus"):
+    named = "corpus" in source.tree.get("dataset", {})  # a faulty one is told once
+    if named or retriever is None or not dataset.paths or not needs(retriever, "corpus"):
         return
-    folders = [base_dir / Path(path).expanduser() for path in dataset.path]
+    folders = [base_dir / Path(path).expanduser() for path in dataset.paths]
     if any(next(folder.glob("corpus.*"), None) for folder in folders if folder.is_dir()):
         return
     yield ConfigFault(

@@ -18,7 +18,7 @@ from ragnostic.evalset.query_row import KEYS, RowReader, read_rows
 from ragnostic.records import EvalQuery
 
 _SEPARATOR = "|"
-_DELIMITERS = (",", "\t", ";")
+DELIMITERS = (",", "\t", ";")
 _YES = frozenset(("true", "1", "yes", "y", "是"))
 _NO = frozenset(("false", "0", "no", "n", "否"))
 
@@ -34,14 +34,14 @@ def load_csv(path: Path, reader: RowReader, faults: list[Fault]) -> list[EvalQue
     missing or nothing is usable.
     """
     text = read_text(path, faults=faults)
-    for delimiter in _DELIMITERS:
-        rows = _physical_rows(text, delimiter)
+    for delimiter in DELIMITERS:
+        rows = physical_rows(text, delimiter)
         header = _header(rows)
         columns = _columns(header, reader)
         if columns is not None:
             named = _named_rows(rows, columns, len(header))
             return read_rows(path.name, named, replace(reader, mapping={}), faults)
-    header = _header(_physical_rows(text, _DELIMITERS[0]))
+    header = _header(physical_rows(text, DELIMITERS[0]))
     wanted = [reader.mapping.get(name, name) for name in ("query_id", "query", "gold_ids")]
     raise DataError(
         f"{path.name}:1: the columns are {', '.join(header) or 'none'}; "
@@ -63,7 +63,7 @@ def _columns(header: Sequence[str], reader: RowReader) -> dict[str, int] | None:
     return places if gold and "query_id" in places and "query" in places else None
 
 
-def _physical_rows(text: str, delimiter: str) -> Iterator[Row]:
+def physical_rows(text: str, delimiter: str) -> Iterator[Row]:
     """Yield each row that is not blank, with the physical line it starts at."""
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     while True:

@@ -16,7 +16,14 @@ from ragnostic.errors import DataError, Fault
 from ragnostic.evalset.formats import is_parquet, open_parquet
 from ragnostic.evalset.record_values import instant
 from ragnostic.evalset.rows import quarantine
-from ragnostic.records import BASE_FIELDS, JUDGED_TYPE, STAGE_TYPE, record_schema, stages_of
+from ragnostic.records import (
+    BASE_FIELDS,
+    JUDGED_TYPE,
+    STAGE_TYPE,
+    rank_score_stages,
+    record_schema,
+    stages_of,
+)
 
 _ROWS = 8192
 _LISTS = {name for name, kind in BASE_FIELDS.items() if pa.types.is_list(kind)}
@@ -36,6 +43,11 @@ def record_stages(path: Path) -> list[str]:
             hint='a stage is a struct with ids, for example "retrieve": {"ids": ["c1", "c2"]}',
         )
     return found
+
+
+def stages_of_ranks(path: Path) -> list[str]:
+    """The stages of a records file whose scores only encode a rank, where it says so."""
+    return rank_score_stages(open_parquet(path).schema_arrow) if is_parquet(path) else []
 
 
 def read_records(

@@ -78,6 +78,24 @@ class Gains:
 
 
 @dataclass(frozen=True, slots=True)
+class Results:
+    """Rankings of n queries as scores, best first, for the metrics of METRICS 9.
+
+    ``scores`` (n, depth): higher is better; -inf where a result has no score and behind the end.
+    ``lengths`` (n,): results of each query. ``scored`` (n,): queries whose results have scores.
+    ``ranks_only``: the scores only encode a rank (RRF), so that no threshold means anything.
+    """
+
+    scores: Floats
+    lengths: npt.NDArray[np.int64]
+    scored: npt.NDArray[np.bool_]
+    ranks_only: bool = False
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+
+@dataclass(frozen=True, slots=True)
 class Columns:
     """A metric per query: ``value`` (n,), or (n, D) for a curve; NaN where undefined.
 
@@ -109,6 +127,23 @@ def gains(
         ideal=_padded([sorted((g for g in row if g >= 0), reverse=True) for row in judged]),
         **{name: np.asarray(values, dtype=np.float64) for name, values in columns.items()},
     )
+
+
+def results(scores: Sequence[Sequence[float] | None], *, ranks_only: bool = False) -> Results:
+    """Results from plain lists of scores, best first, for tests and examples.
+
+    None stands for one result without a score.
+
+    >>> results([[0.5, 0.25], None, []]).scored.tolist()
+    [True, False, False]
+    """
+    lists = [[-np.inf] if row is None else row for row in scores]
+    matrix = np.full((len(lists), max((len(row) for row in lists), default=0)), -np.inf)
+    for index, row in enumerate(lists):
+        matrix[index, : len(row)] = row
+    lengths = np.array([len(row) for row in lists], dtype=np.int64)
+    scored = np.array([bool(row) for row in scores], dtype=np.bool_)
+    return Results(matrix, lengths, scored, ranks_only)
 
 
 def _padded(rows: Sequence[Sequence[float]]) -> Array:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -167,6 +168,8 @@ def _value(text: str, allowed: Any, key: str, value: str) -> Any:
         if word not in allowed:
             raise UsageError(f"{text!r}: {key} must be one of {', '.join(allowed)}")
         return word
+    if allowed is None:
+        return _any_number(text, key, word)
     if isinstance(allowed, bool):
         if word.lower() not in {"true", "false"}:
             raise UsageError(f"{text!r}: {key} must be True or False")
@@ -176,6 +179,16 @@ def _value(text: str, allowed: Any, key: str, value: str) -> Any:
     if not re.fullmatch(r"[\w .-]+", word):
         raise UsageError(f"{text!r}: {key} must be one word")
     return word
+
+
+def _any_number(text: str, key: str, word: str) -> int | float:
+    try:
+        number = float(word)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise UsageError(f"{text!r}: {key} must be a number")
+    return int(number) if number.is_integer() and abs(number) < 1e9 else number
 
 
 def _number(text: str, key: str, word: str, *, whole: bool) -> int | float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from ragnostic.metrics.inputs import Array, Columns, Floats, Gains, divide, undefined_without
 from ragnostic.metrics.registry import metric
@@ -198,9 +199,20 @@ def tail_decay(recalls: Floats, frequency: Floats, tail_share: float = 0.2) -> D
     values, counts = recalls[known], frequency[known]
     if not counts.sum() > 0:
         return Decay(None, values, values[:0])
-    _, inverse = np.unique(counts, return_inverse=True)
-    traffic = np.cumsum(np.bincount(inverse, weights=counts)) / counts.sum()
-    is_tail = traffic[inverse] <= tail_share + TOLERANCE
+    is_tail = in_tail(counts, tail_share)
     head, tail = values[~is_tail], values[is_tail]
     value = float(head.mean() - tail.mean()) if head.size and tail.size else None
     return Decay(value, head, tail)
+
+
+def in_tail(frequency: Floats, tail_share: float = 0.2) -> npt.NDArray[np.bool_]:
+    """Which queries are tail: the least frequent ones that make up ``tail_share`` of the traffic.
+
+    ``frequency`` (n,): how often each is asked, without NaN, not all 0. Source: METRICS 3.
+
+    >>> in_tail(np.array([80.0, 10.0, 10.0])).tolist()
+    [False, True, True]
+    """
+    _, inverse = np.unique(frequency, return_inverse=True)
+    traffic = np.cumsum(np.bincount(inverse, weights=frequency)) / frequency.sum()
+    return np.asarray(traffic[inverse] <= tail_share + TOLERANCE)

@@ -16,8 +16,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ragnostic.metrics.inputs import Columns
+from ragnostic.metrics.inputs import Array, Columns, Floats
 
+Queries = Literal["answerable", "unanswerable", "both"]
 Cutoff = Literal["required", "optional", "none"]
 Params = Mapping[str, Any]
 
@@ -39,7 +40,8 @@ class Definition:
     purpose: str
     cutoff: Cutoff
     params: Params
-    """Parameter → default, or a tuple of allowed words whose first is the default."""
+    """Parameter → default, or a tuple of allowed words whose first is the default; None stands
+    for any number, none by default."""
     aliases: tuple[str, ...] = ()
     mean_name: str = ""
     """How the mean is shown (MRR for RR); empty: as the name."""
@@ -52,6 +54,12 @@ class Definition:
     ``facets`` asks for gains whose items are the facets."""
     curve: bool = False
     """A value a depth instead of one: drawn in reports, not listed beside means."""
+    on: Queries = "answerable"
+    """The queries that have a value. Metrics of unanswerable ones too are computed from
+    :class:`~ragnostic.metrics.inputs.Results`, the others from the gain matrix (METRICS 9)."""
+    finish: Callable[[Floats, Array], Floats] | None = None
+    """Makes the values a query once all queries are there, from the computed ones and from which
+    queries are unanswerable; for a metric that compares queries with each other."""
     reduce: Callable[[Columns], Any] = mean
 
     def default(self, param: str) -> Any:

@@ -18,6 +18,7 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 _LONGEST_WAIT_S = 20.0
+_LONGEST_ASKED_WAIT_S = 120.0
 _SHOWN_REASONS = 3
 
 
@@ -68,7 +69,7 @@ def call_each(
     outcomes: dict[int, Outcome[Answer]] = {}
     reasons: list[str] = []
     progress(label, 0, len(items))
-    for index, outcome in _run(items, attempt, policy.workers):
+    for index, outcome in as_done(items, attempt, policy.workers):
         outcomes[index] = outcome
         if outcome.error is not None:
             reasons.append(outcome.error)
@@ -80,23 +81,36 @@ def call_each(
 
 def retried(call: Callable[[], Answer], policy: CallPolicy) -> Answer:
     """``call()``, again where it fails with a retryable RetrievalError: with exponential back-off
-    and jitter, ``policy.retries`` times.
+    and jitter, ``policy.retries`` times; not before the service wants it, and not at all where
+    that is more than two minutes off.
     """
     from tenacity import (  # noqa: PLC0415 - heavy, loaded on use
+        RetryCallState,
         Retrying,
         retry_if_exception,
         stop_after_attempt,
         wait_random_exponential,
     )
 
+    back_off = wait_random_exponential(multiplier=0.5, max=_LONGEST_WAIT_S)
+
+    def wait(state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        return max(back_off(state), getattr(error, "wait_s", None) or 0.0)
+
     retrying = Retrying(
-        retry=retry_if_exception(lambda error: getattr(error, "retryable", False) is True),
+        retry=retry_if_exception(_worth_another),
         stop=stop_after_attempt(policy.retries + 1),
-        wait=wait_random_exponential(multiplier=0.5, max=_LONGEST_WAIT_S),
+        wait=wait,
         sleep=policy.sleep,
         reraise=True,
     )
     return retrying(call)
+
+
+def _worth_another(error: BaseException) -> bool:
+    asked_s = getattr(error, "wait_s", None) or 0.0
+    return getattr(error, "retryable", False) is True and asked_s <= _LONGEST_ASKED_WAIT_S
 
 
 def _attempt(call: Callable[[], Answer], policy: CallPolicy) -> Outcome[Answer]:
@@ -119,7 +133,7 @@ def _attempt(call: Callable[[], Answer], policy: CallPolicy) -> Outcome[Answer]:
         return Outcome(error=f"{type(error).__name__}: {error}")
 
 
-def _run(
+def as_done(
     items: Iterable[Item], call: Callable[[Item], Answer], workers: int
 ) -> Iterator[tuple[int, Answer]]:
     """Index and answer of every item, as they come. In the calling thread for one worker.

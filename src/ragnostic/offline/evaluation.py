@@ -119,11 +119,13 @@ def evaluate_records(
     return Evaluation(scored, 0, (*faults, *scored.faults))
 
 
-def columns_read(stage: str) -> list[str]:
-    """The columns of a records file that scoring one stage reads; the rest need no decoding."""
+def columns_read(plan: Plan) -> list[str]:
+    """The columns of a records file that a plan reads; the rest need no decoding."""
+    scores = any(metric.definition.on != "answerable" for metric in plan.metrics)
+    members = ("ids", "top_k", "status", *(("scores",) if scores else ()))
     return [
         *("record_id", "query_id", "answerable", "judged"),
-        *(f"{stage}.{member}" for member in ("ids", "top_k", "status")),
+        *(f"{plan.stage}.{member}" for member in members),
     ]
 
 

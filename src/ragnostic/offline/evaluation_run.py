@@ -16,13 +16,16 @@ from ragnostic.judges.gold import GoldJudge
 from ragnostic.metrics import Metric
 from ragnostic.offline.budget_faults import budget_faults
 from ragnostic.offline.chunks_table import chunks_table
+from ragnostic.offline.evaluation_sets import sets_meta
 from ragnostic.offline.gold_tokens import chunk_tokens, gold_tokens
 from ragnostic.offline.implementations import Workshop
 from ragnostic.offline.inputs import GOLD_HINT, Inputs, check_gold, load_inputs
+from ragnostic.offline.memo import Key, Memo, corpus_key
 from ragnostic.offline.pipeline import Durations, PipelineResult, run_pipeline, timed
 from ragnostic.offline.provenance import git_state, versions
 from ragnostic.offline.records_table import Judgments, records_table
-from ragnostic.offline.run_folder import RUN_SCHEMA, run_name
+from ragnostic.offline.run_folder import run_name
+from ragnostic.offline.run_schema import RUN_SCHEMA
 from ragnostic.offline.summary import fault_row, score_run
 from ragnostic.ports import Progress, no_progress
 from ragnostic.report.run import RunData
@@ -34,10 +37,16 @@ def _now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What one evaluation is told beside its configuration."""
+    """What one evaluation is told beside its configuration.
+
+    ``memo`` holds the parts that it shares with other evaluations; ``sample`` picks the queries
+    that are asked, all where it is None.
+    """
 
     progress: Progress = no_progress
     fresh: bool = False
+    memo: Memo = field(default_factory=Memo)
+    sample: Callable[[Inputs], Inputs] | None = None
     now: Callable[[], datetime] = field(default=_now)
 
 
@@ -51,14 +60,15 @@ def evaluate(configuration: Configuration, job: Job | None = None) -> RunData:
     created = job.now()
     durations: Durations = {}
     metrics = unique_metrics(configuration.settings.score.metrics)
-    with timed(durations, "load"):
-        inputs = load_inputs(configuration, job.progress)
+    with timed(durations, "load", job.memo):
+        inputs = load_inputs(configuration, job.progress, job.memo)
+    inputs = inputs if job.sample is None else job.sample(inputs)
     check_gold(inputs)
-    workshop = Workshop(configuration, inputs.chunks, job.progress, fresh=job.fresh)
+    workshop = Workshop(configuration, inputs.chunks, job.progress, fresh=job.fresh, memo=job.memo)
     result = run_pipeline(inputs, workshop, durations)
-    with timed(durations, "judge"):
-        judge, judgments = _judged(configuration, inputs, result)
-    records = records_table(inputs.queries, result.stages, judgments, judge.name)
+    with timed(durations, "judge", job.memo):
+        judge, judgments = _judged(configuration, inputs, result, job.memo)
+    records = records_table(inputs.queries, result.stages, judgments, judge.name, inputs.sets)
     chunks = chunks_table(
         result.stages,
         judgments,
@@ -81,12 +91,16 @@ def evaluate(configuration: Configuration, job: Job | None = None) -> RunData:
         "schema": RUN_SCHEMA,
         "name": configuration.settings.run.name,
         "settings": settings,
-        "data": inputs.fingerprints(),
+        "data": job.memo.once(
+            "fingerprints", _inputs_key(configuration, inputs), inputs.fingerprints
+        ),
         "judge": {
             "name": judge.name,
             "parameters": {"overlap": configuration.settings.score.overlap},
         },
         "stages": scores.stages,
+        "account": scores.account,
+        **sets_meta(inputs.queries, inputs.sets, scores.table, list(scores.stages), metrics),
         "rerank": result.rerank,
         "warnings": [fault_row(fault) for fault in faults],
         "durations": durations,
@@ -105,20 +119,30 @@ def unique_metrics(names: Iterable[str]) -> list[Metric]:
 
 
 def _judged(
-    configuration: Configuration, inputs: Inputs, result: PipelineResult
+    configuration: Configuration, inputs: Inputs, result: PipelineResult, memo: Memo
 ) -> tuple[GoldJudge, Judgments]:
     overlap = configuration.settings.score.overlap
     corpus = inputs.corpus
-    judge = GoldJudge.build(
-        inputs.queries,
-        corpus.chunks if corpus else None,
-        corpus.documents if corpus else None,
-        overlap=overlap,
-    )
+
+    def build() -> GoldJudge:
+        return GoldJudge.build(
+            inputs.queries,
+            corpus.chunks if corpus else None,
+            corpus.documents if corpus else None,
+            overlap=overlap,
+        )
+
+    # Without a corpus a judge learns from the hits it is shown, so it belongs to one run.
+    key = (*_inputs_key(configuration, inputs), overlap)
+    judge = memo.once("judge", key, build) if corpus else build()
     judgments = [
         judge.judge(query, _hits_of(result, index)) for index, query in enumerate(inputs.queries)
     ]
     return judge, judgments
+
+
+def _inputs_key(configuration: Configuration, inputs: Inputs) -> Key:
+    return (*corpus_key(configuration), *(query.query_id for query in inputs.queries))
 
 
 def _hits_of(result: PipelineResult, index: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 from ragnostic.adapters.vector_cache import CachedEmbedder, default_cache_path
 from ragnostic.config import Choice, Configuration, needs
 from ragnostic.offline.calls import CallPolicy
+from ragnostic.offline.memo import Memo, embedder_key
 from ragnostic.offline.retrying_embedder import RetryingEmbedder
 from ragnostic.ports import Embedder, Progress, Reranker, Resources, Retriever, no_progress
 from ragnostic.records import Chunk
@@ -22,7 +23,7 @@ _CACHE_FILE = "vectors.sqlite"
 class Workshop:
     """Builds the implementations of one run; the embedder once, when first needed.
 
-    ``fresh`` ignores vectors that earlier runs stored.
+    ``fresh`` ignores vectors that earlier runs stored; ``memo`` holds what other runs made.
     """
 
     configuration: Configuration
@@ -30,6 +31,7 @@ class Workshop:
     progress: Progress = no_progress
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
     fresh: bool = False
+    memo: Memo = field(default_factory=Memo)
     cached: CachedEmbedder | None = None
 
     def retriever(self) -> Retriever:
@@ -42,15 +44,19 @@ class Workshop:
         choice = self.configuration.choices.get("rerank")
         return None if choice is None else self._build(choice)
 
-    def embedder(self) -> Embedder:
+    def embedder(self) -> CachedEmbedder:
         """The embedder behind its cache."""
         if self.cached is None:
-            choice = self.configuration.choices["embed"]
-            built = choice.plugin.build(choice.options, self._resources(None))
-            policy = CallPolicy(retries=self.configuration.settings.run.retries)
-            retrying = RetryingEmbedder(built, policy)
-            self.cached = CachedEmbedder(retrying, self._cache_path(), fresh=self.fresh)
+            key = embedder_key(self.configuration)
+            self.cached = self.memo.once("embedder", key, self._new_embedder)
         return self.cached
+
+    def _new_embedder(self) -> CachedEmbedder:
+        choice = self.configuration.choices["embed"]
+        built = choice.plugin.build(choice.options, self._resources(None))
+        policy = CallPolicy(retries=self.configuration.settings.run.retries)
+        retrying = RetryingEmbedder(built, policy)
+        return CachedEmbedder(retrying, self._cache_path(), fresh=self.fresh)
 
     def _build(self, choice: Choice) -> Any:
         embedder = self.embedder() if needs(choice, "embedder") else None

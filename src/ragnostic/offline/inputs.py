@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from ragnostic.config import Configuration
 from ragnostic.corpus.checks import check_ids
@@ -15,12 +14,15 @@ from ragnostic.corpus.chunking import chunk_documents
 from ragnostic.corpus.documents import load_documents
 from ragnostic.corpus.fingerprint import fingerprint_chunks
 from ragnostic.errors import DataError, Fault
-from ragnostic.evalset.loading import beir_corpus_path, load_evaluation_set
+from ragnostic.evalset.loading import beir_corpus_path
+from ragnostic.offline.asked_queries import fingerprint_queries, load_queries
 from ragnostic.offline.bad_rows import check_share
+from ragnostic.offline.memo import Memo, corpus_key, dataset_key
 from ragnostic.ports import Progress, Resources
 from ragnostic.records import Chunk, Document, EvalQuery
 
 GOLD_HINT = "give each query gold ids, or a document id with a quote"
+Faults = tuple[Fault, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +36,17 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What an evaluation starts from. ``corpus`` is None for a retriever with its own index."""
+    """What an evaluation starts from. ``corpus`` is None for a retriever with its own index.
+
+    ``sets`` maps query id → name of its evaluation set where the configuration names several, in
+    the order of the queries; empty otherwise.
+    """
 
     path: str
     queries: tuple[EvalQuery, ...]
     corpus: Corpus | None
     faults: tuple[Fault, ...]
+    sets: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:
@@ -66,50 +73,36 @@ class Inputs:
         }
 
 
-def load_inputs(configuration: Configuration, progress: Progress) -> Inputs:
-    """Load what the configuration names.
+def load_inputs(
+    configuration: Configuration, progress: Progress, memo: Memo | None = None
+) -> Inputs:
+    """Load what the configuration names; what ``memo`` has is not loaded again.
 
     Raises DataError where more than ``run.bad_rows`` of the rows of the evaluation set or of the
     corpus had to be left out, naming the first ten, and where no query is left.
     """
-    dataset = configuration.settings.dataset
-    paths = [configuration.path(written) for written in dataset.path]
-    faults: list[Fault] = []
+    dataset, memo = configuration.settings.dataset, memo or Memo()
+    paths = [configuration.path(written) for written in dataset.paths]
     progress("load", 0, 1)
-    queries = _queries(configuration, paths, faults)
-    corpus_path = next(iter(_corpus_paths(configuration, paths)), None)
-    corpus = None if corpus_path is None else _corpus(configuration, corpus_path, faults)
+    queries, sets, faults = memo.once(
+        "queries", dataset_key(configuration), lambda: _queries(configuration)
+    )
+    corpus: Corpus | None = None
+    for path in _corpus_paths(configuration, paths)[:1]:
+        make = partial(_corpus, configuration, path, memo)
+        corpus, odd = memo.once("corpus", corpus_key(configuration), make)
+        faults = (*faults, *odd)
     progress("load", 1, 1)
-    return Inputs(dataset.name or " + ".join(dataset.path), tuple(queries), corpus, tuple(faults))
+    shown = dataset.name or " + ".join([one.name for one in dataset.set] or dataset.path)
+    return Inputs(shown, queries, corpus, faults, sets)
 
 
 def _queries(
-    configuration: Configuration, paths: Sequence[Path], faults: list[Fault]
-) -> list[EvalQuery]:
-    dataset, limit = configuration.settings.dataset, configuration.settings.run.bad_rows
-    queries: dict[str, EvalQuery] = {}
-    homes: dict[str, str] = {}
-    for path in paths:
-        own: list[Fault] = []
-        loaded = load_evaluation_set(
-            path,
-            split=dataset.split,
-            mapping=cast("Mapping[str, str] | None", dataset.mapping),
-            graded=dataset.graded,
-            faults=own,
-        )
-        for query in loaded:
-            if query.query_id in queries:
-                before = homes[query.query_id]
-                message = f"query id {query.query_id!r} was given before, in {before}; left out"
-                own.append(Fault("quarantined", message, (query.query_id,), path.name))
-            queries.setdefault(query.query_id, query)
-            homes.setdefault(query.query_id, path.name)
-        check_share(path, own, good=len(loaded), limit=limit)
-        faults += own
-    if not queries:
-        raise DataError(f"{paths[0]} holds no query")
-    return list(queries.values())
+    configuration: Configuration,
+) -> tuple[tuple[EvalQuery, ...], Mapping[str, str], Faults]:
+    faults: list[Fault] = []
+    queries, sets = load_queries(configuration, faults)
+    return tuple(queries), sets, tuple(faults)
 
 
 def check_gold(inputs: Inputs) -> None:
@@ -135,29 +128,20 @@ def _corpus_paths(configuration: Configuration, paths: Sequence[Path]) -> list[P
     return [path for path in found if path is not None]
 
 
-def _corpus(configuration: Configuration, path: Path, faults: list[Fault]) -> Corpus:
-    own: list[Fault] = []
-    documents = load_documents(path, faults=own)
-    limit = configuration.settings.run.bad_rows
-    check_share(path, own, good=len(documents), limit=limit, documents=True)
+def _corpus(configuration: Configuration, path: Path, memo: Memo) -> tuple[Corpus, Faults]:
+    documents, faults = memo.once(
+        "documents", dataset_key(configuration), lambda: _documents(configuration, path)
+    )
     choice = configuration.choices["chunk"]
     chunker = choice.plugin.build(choice.options, Resources(base_dir=configuration.base_dir))
     chunks = chunk_documents(documents, chunker)
-    faults += own
-    faults += check_ids(chunks)
     shown = configuration.settings.dataset.corpus or path.name
-    return Corpus(shown, tuple(documents), tuple(chunks))
+    return Corpus(shown, documents, tuple(chunks)), (*faults, *check_ids(chunks))
 
 
-def fingerprint_queries(queries: Sequence[EvalQuery]) -> str:
-    """SHA-256 (hex) of queries and gold by content; their order and the file's layout are no part.
-
-    >>> a, b = EvalQuery("1", "x"), EvalQuery("2", "y")
-    >>> fingerprint_queries([a, b]) == fingerprint_queries([b, a])
-    True
-    """
-    lines = sorted(
-        json.dumps(asdict(query), sort_keys=True, ensure_ascii=False, default=dict)
-        for query in queries
-    )
-    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
+def _documents(configuration: Configuration, path: Path) -> tuple[tuple[Document, ...], Faults]:
+    faults: list[Fault] = []
+    documents = load_documents(path, faults=faults)
+    limit = configuration.settings.run.bad_rows
+    check_share(path, faults, good=len(documents), limit=limit, documents=True)
+    return tuple(documents), tuple(faults)

@@ -20,10 +20,10 @@ from ragnostic.evalset.runs import Run
 from ragnostic.metrics import Metric
 from ragnostic.offline.bad_rows import check_share
 from ragnostic.offline.provenance import versions
-from ragnostic.offline.run_folder import RUN_SCHEMA
+from ragnostic.offline.run_schema import RUN_SCHEMA
 from ragnostic.offline.shown_queries import queries_beside, with_queries
 from ragnostic.offline.summary import fault_row, score_run
-from ragnostic.records import BASE_FIELDS, CHUNK_SCHEMA, record_schema, stages_of
+from ragnostic.records import BASE_FIELDS, CHUNK_SCHEMA, rank_score_stages, record_schema, stages_of
 from ragnostic.report.run import RunData
 from ragnostic.text import count_tokens
 
@@ -75,7 +75,7 @@ def run_from_records(path: Path, shown: Shown, metrics: Sequence[str] = DEFAULT_
 def _as_records(table: pa.Table, stages: Sequence[str]) -> pa.Table:
     """The table under the schema of records; columns that we do not know are kept."""
     extra = [f for f in table.schema if f.name not in BASE_FIELDS and f.name not in stages]
-    schema = record_schema(stages, extra)
+    schema = record_schema(stages, extra, rank_score_stages(table.schema))
     rows = table.num_rows
     columns = [
         table[f.name].cast(f.type) if f.name in table.column_names else pa.nulls(rows, f.type)
@@ -115,6 +115,7 @@ def _run(
             },
         },
         "stages": scores.stages,
+        "account": scores.account,
         "warnings": [fault_row(fault) for fault in found],
     }
     return RunData(meta, records, chunks, scores.table)

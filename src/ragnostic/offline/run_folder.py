@@ -16,10 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ragnostic.errors import DataError, UsageError
+from ragnostic.offline.answer_files import read_answer_tables
+from ragnostic.offline.run_schema import RUN_SCHEMA, upgraded_meta, upgraded_records
+from ragnostic.offline.tags import LATEST, read_tags
 from ragnostic.records import stages_of
 from ragnostic.report.run import RunData
 
-RUN_SCHEMA = 1
 PARTIAL = ".partial-"
 META, RECORDS, CHUNKS, SCORES = "run.json", "records.parquet", "chunks.parquet", "scores.parquet"
 REPORT = "report.html"
@@ -114,7 +116,14 @@ def _renamed(aside: Path, target: Path) -> bool:
 
 
 def read_meta(path: Path) -> dict[str, Any]:
-    """run.json of a run folder; raises DataError where it is none or of a newer version."""
+    """run.json of a run folder, in the shape of the present version; raises DataError where it is
+    none or of a newer version.
+    """
+    return upgraded_meta(_written_meta(path))
+
+
+def _written_meta(path: Path) -> dict[str, Any]:
+    """run.json as it stands there."""
     file = path / META
     if not file.is_file():
         raise DataError(f"{path} is no run folder: it has no {META}")
@@ -134,9 +143,13 @@ def read_meta(path: Path) -> dict[str, Any]:
 
 
 def read_run(path: Path) -> RunData:
-    """A run folder in memory; raises DataError naming the file that cannot be read."""
-    meta = read_meta(path)
-    return RunData(meta, *(_read_table(path / file) for file in (RECORDS, CHUNKS, SCORES)))
+    """A run folder of this or an older version, in memory and in the shape of the present one;
+    raises DataError naming the file that cannot be read.
+    """
+    meta = _written_meta(path)
+    records, chunks, scores = (_read_table(path / file) for file in (RECORDS, CHUNKS, SCORES))
+    records = upgraded_records(records, meta["schema"])
+    return RunData(upgraded_meta(meta), records, chunks, scores, read_answer_tables(path))
 
 
 def last_stage(path: Path) -> str:
@@ -169,14 +182,23 @@ def list_runs(out: Path) -> list[Path]:
 
 
 def find_run(out: Path, run: str) -> Path:
-    """A run folder by path, by id, or by the beginning of an id that only one run below ``out``
-    has. Raises UsageError where there is none, or several.
+    """A run folder by path, by id, by tag, by the beginning of an id that only one run below
+    ``out`` has, or as ``latest``. Raises UsageError where there is none, or several.
     """
     if (Path(run) / META).is_file():
         return Path(run)
     known = {path.name: path for path in list_runs(out)}
-    if run in known:
-        return known[run]
+    if run == LATEST and known:
+        return known[next(reversed(known))]
+    tags = read_tags(out)
+    named = tags.get(run, run)
+    if named in known:
+        return known[named]
+    if run in tags:
+        raise UsageError(
+            f"tag {run!r} stands for run {named}, which is not in {out}",
+            hint=f"ragnostic runs tag RUN {run} moves it",
+        )
     matching = [name for name in known if run and name.startswith(run)]
     if len(matching) == 1:
         return known[matching[0]]
@@ -185,4 +207,5 @@ def find_run(out: Path, run: str) -> Path:
     if Path(run).exists():
         raise UsageError(f"{run} is no run folder: it has no {META}")
     newest = f"the newest is {next(reversed(known))}" if known else f"{out} holds no runs"
-    raise UsageError(f"no run {run!r} in {out}", hint=newest)
+    tagged = f"; tags: {', '.join(tags)}" if tags else ""
+    raise UsageError(f"no run {run!r} in {out}", hint=f"{newest}{tagged}")

@@ -14,6 +14,8 @@ from ragnostic.records import EvalQuery, Hits
 Stages = Mapping[str, Sequence[Hits | None]]
 """Stage → one entry a query, in the order of the evaluation set; None where the stage is not in
 the answer."""
+Answered = Outcome[Mapping[str, Hits]]
+"""What asking the retriever for one query gave: stage → hits, or an error."""
 
 FIRST_STAGE = "retrieve"
 RERANK_STAGE = "rerank"
@@ -30,22 +32,26 @@ class Reranked:
     """Share of the candidates whose text was cut; None where the reranker does not say."""
 
 
-def retrieve_all(
+def ask_all(
     retriever: Retriever,
     queries: Sequence[EvalQuery],
     top_k: int,
     policy: CallPolicy,
     progress: Progress,
-) -> Stages:
-    """Every stage of the retriever's answers, in the order in which it names them.
-
-    A query that failed is failed in all stages.
-    """
+) -> list[Answered]:
+    """The retriever's answer to every query, in their order."""
 
     def call(query: EvalQuery) -> Mapping[str, Hits]:
         return retriever.retrieve(query.query, top_k)
 
-    outcomes = call_each(queries, call, policy, label=FIRST_STAGE, progress=progress)
+    return call_each(queries, call, policy, label=FIRST_STAGE, progress=progress)
+
+
+def stages_of_answers(outcomes: Sequence[Answered], top_k: int) -> Stages:
+    """Every stage of the retriever's answers, in the order in which it names them.
+
+    A query that failed is failed in all stages.
+    """
     names: dict[str, None] = {}
     for outcome in outcomes:
         names |= dict.fromkeys(outcome.answer or {})
@@ -55,7 +61,7 @@ def retrieve_all(
     }
 
 
-def _stage_hits(outcome: Outcome[Mapping[str, Hits]], name: str, top_k: int) -> Hits | None:
+def _stage_hits(outcome: Answered, name: str, top_k: int) -> Hits | None:
     if outcome.answer is None:
         return Hits(top_k=top_k, status="failed", error=outcome.error)
     hits = outcome.answer.get(name)

@@ -15,10 +15,14 @@ import pyarrow.compute as pc
 from ragnostic.errors import Fault
 from ragnostic.metrics import Metric
 from ragnostic.metrics.inputs import Floats
-from ragnostic.records import JUDGED_TYPE, stages_of
+from ragnostic.offline.account import stage_account
+from ragnostic.records import JUDGED_TYPE, rank_score_stages, stages_of
 from ragnostic.scoring import ChunkTokens, Plan, Scored, score
-from ragnostic.scoring.plan import Missing
+from ragnostic.scoring.plan import Missing, ScoreOrder
 from ragnostic.stats import stage_summary, summarise, tail_summary
+from ragnostic.stats.robustness import length_summary, paraphrase_summary
+from ragnostic.stats.slices import query_lengths
+from ragnostic.stats.unanswerable import unanswerable_summary
 
 CURVE_DEPTH = 100
 SCORES_SCHEMA = pa.schema(
@@ -36,10 +40,13 @@ _NAMED_IDS = 50
 
 @dataclass(frozen=True, slots=True)
 class RunScores:
-    """``table`` has a row a query, stage and metric; ``stages`` is what run.json holds."""
+    """``table`` has a row a query, stage and metric; ``stages`` and ``account`` are what run.json
+    holds.
+    """
 
     table: pa.Table
     stages: dict[str, dict[str, Any]]
+    account: dict[str, Any] | None
 
 
 def score_run(
@@ -58,16 +65,25 @@ def score_run(
     parts: list[pa.Table] = []
     summaries: dict[str, dict[str, Any]] = {}
     others = _without(records, dangling) if dangling else None
+    ranks = rank_score_stages(records.schema)
+    groups = records["group"].combine_chunks()
+    lengths = query_lengths(records["query"])
     for stage in stages_of(records.schema):
         column = records[stage]
         asked = pc.max(pc.struct_field(column, "top_k")).as_py() or CURVE_DEPTH
-        plan = Plan(tuple(metrics), stage, missing, min(asked, CURVE_DEPTH), tokens)
+        order: ScoreOrder = "rank" if stage in ranks else "similarity"
+        plan = Plan(tuple(metrics), stage, missing, min(asked, CURVE_DEPTH), tokens, order)
         scored = score(records, plan)
         parts += [_long(scored, metric) for metric in (*plan.metrics, *plan.companions)]
         summary = stage_summary(scored, ties=_ties(column), took_ms=_took_ms(column))
         summaries[stage] = {
             **summary,
             "tail_decay": tail_summary(scored, _floats(records["frequency"])),
+            "paraphrase": paraphrase_summary(scored, groups),
+            "length": length_summary(scored, lengths),
+            "unanswerable": unanswerable_summary(
+                records, stage, metrics, missing=missing, score_order=order
+            ),
             "warnings": [fault_row(fault) for fault in scored.faults],
         }
         if others is not None:
@@ -76,7 +92,8 @@ def score_run(
                 name: {"mean": found.mean, "n": found.n} for name, found in beside.items()
             }
     table = pa.concat_tables(parts) if parts else SCORES_SCHEMA.empty_table()
-    return RunScores(table, summaries)
+    account = stage_account(records, metrics, table, missing=missing, tokens=tokens)
+    return RunScores(table, summaries, account)
 
 
 def _without(records: pa.Table, dangling: AbstractSet[str]) -> pa.Table:

@@ -16,13 +16,15 @@ HEIGHT = 270
 """Outer size of a chart; all are equal, so that those side by side line up."""
 
 
-def _data(rows: Sequence[dict[str, Any]]) -> Any:
+def data(rows: Sequence[dict[str, Any]]) -> Any:
+    """Rows as the inline data of a chart."""
     import altair as alt  # noqa: PLC0415 - heavy, loaded on use
 
     return alt.Data(values=list(rows))  # type: ignore[no-untyped-call]
 
 
-def _size() -> dict[str, Any]:
+def size() -> dict[str, Any]:
+    """Outer size of a chart, as properties."""
     import altair as alt  # noqa: PLC0415 - heavy, loaded on use
 
     fit = alt.AutoSizeParams(type="fit", contains="padding")
@@ -51,7 +53,7 @@ def recall_chart(curves: Sequence[Curve], *, x: str, y: str, half: str, plateau:
             for depth, recall in zip(curve.depth, curve.recall, strict=True)
         ]
         layers.append(
-            alt.Chart(_data(points))
+            alt.Chart(data(points))
             .mark_line(
                 color=paint[curve.stage],
                 strokeWidth=2.5 if curve is final else 2,
@@ -59,7 +61,7 @@ def recall_chart(curves: Sequence[Curve], *, x: str, y: str, half: str, plateau:
             )
             .encode(x=_depth(final, x), y=_share(y))
         )
-    return alt.layer(*layers).properties(**_size())
+    return alt.layer(*layers).properties(**size())
 
 
 def _marks(curve: Curve, *, half: str, plateau: str) -> list[Any]:
@@ -68,14 +70,14 @@ def _marks(curve: Curve, *, half: str, plateau: str) -> list[Any]:
 
     layers: list[Any] = []
     if curve.k90 is not None and curve.k95 is not None:
-        band = _data([{"k": curve.k90, "to": curve.k95, "label": plateau, "y": 0.06}])
+        band = data([{"k": curve.k90, "to": curve.k95, "label": plateau, "y": 0.06}])
         layers.append(
             alt.Chart(band).mark_rect(color=FINAL, opacity=0.12).encode(x="k:Q", x2="to:Q")
         )
         layers.append(_caption(band, curve, curve.k90))
     if curve.half_life is not None and curve.half_life in curve.depth:
         at = curve.recall[curve.depth.index(curve.half_life)]
-        point = _data([{"k": curve.half_life, "recall": at, "label": half, "y": 0.96}])
+        point = data([{"k": curve.half_life, "recall": at, "label": half, "y": 0.96}])
         rule = alt.Chart(point).mark_rule(color=MUTED, strokeDash=[2, 4]).encode(x="k:Q")
         dot = alt.Chart(point).mark_point(color=FINAL, filled=True, size=70, opacity=1)
         layers += [rule, dot.encode(x="k:Q", y="recall:Q"), _caption(point, curve, curve.half_life)]
@@ -131,7 +133,7 @@ def bars_chart(bars: Bars, labels: Sequence[str], *, x: str, y: str) -> Any:
         for label, count in zip(labels, counts, strict=True)
     ]
     order = [str(at) for at in range(len(stages))]
-    base = alt.Chart(_data(rows)).encode(
+    base = alt.Chart(data(rows)).encode(
         x=alt.X(
             "bucket:N",
             sort=list(labels),
@@ -157,7 +159,7 @@ def bars_chart(bars: Bars, labels: Sequence[str], *, x: str, y: str) -> Any:
     )
     drawn = base.mark_bar(cornerRadiusEnd=2).encode(color=fill)
     counts = base.mark_text(dy=-6, fontSize=10, color=MUTED).encode(text="label:N")
-    return alt.layer(drawn, counts).properties(**_size())
+    return alt.layer(drawn, counts).properties(**size())
 
 
 def count_ticks(largest: int) -> list[int]:
@@ -179,7 +181,7 @@ def interval_chart(rows: Sequence[dict[str, Any]]) -> Any:
     """
     import altair as alt  # noqa: PLC0415 - heavy, loaded on use
 
-    base = alt.Chart(_data(rows)).encode(
+    base = alt.Chart(data(rows)).encode(
         y=alt.Y(
             "metric:N",
             sort=[row["metric"] for row in rows],
@@ -195,7 +197,7 @@ def interval_chart(rows: Sequence[dict[str, Any]]) -> Any:
     )
     spans = [row for row in rows if row.get("low") is not None and row.get("high") is not None]
     interval = (
-        alt.Chart(_data(spans))
+        alt.Chart(data(spans))
         .mark_rule(color=FINAL, strokeWidth=4, opacity=0.35, strokeCap="round")
         .encode(y=alt.Y("metric:N", sort=[row["metric"] for row in rows]), x="low:Q", x2="high:Q")
     )

@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragnostic.report import labels, numbers, words
+from ragnostic.report.account_words import account_sentences, account_title, move_path
 from ragnostic.report.catalogue import TAGS, Language, catalogue
 from ragnostic.report.figures import bucket_labels, figures
 from ragnostic.report.model import Page, RunData, build_page
+from ragnostic.report.robustness_words import robustness_sentences
+from ragnostic.report.set_words import set_sentences
 from ragnostic.report.shapes import SMALL_SLICE
+from ragnostic.report.unanswerable_words import unanswerable_sentence
 from ragnostic.report.visible import excerpt, visible
 
 if TYPE_CHECKING:
@@ -27,6 +31,7 @@ FULL = 1200
 SHORT = 160
 TINY = 72
 BRIEF = 60
+ANSWER_CASES = 20
 
 
 def render_run(run: RunData, *, language: Language = "zh", worst: int = 20) -> str:
@@ -43,16 +48,17 @@ def render_page(page: Page, *, language: Language = "zh") -> str:
     from markupsafe import Markup  # noqa: PLC0415 - loaded with jinja2, on use
 
     text = catalogue(language)
-    environment = _environment(text)
+    pages = environment(text)
     drawn = {name: Markup(svg) for name, svg in figures(page, text).items()}  # noqa: S704 - our SVG
-    template = environment.get_template("report.html.j2")
+    template = pages.get_template("report.html.j2")
     return template.render(page=page, figures=drawn, language=language, tag=TAGS[language])
 
 
-def _environment(text: NullTranslations) -> Environment:
+def environment(text: NullTranslations) -> Environment:
+    """The templates with the filters and sentences that all pages share; autoescape is on."""
     import jinja2  # noqa: PLC0415 - heavy, loaded on use
 
-    environment = jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         trim_blocks=True,
@@ -60,22 +66,25 @@ def _environment(text: NullTranslations) -> Environment:
         undefined=jinja2.StrictUndefined,
         extensions=["jinja2.ext.i18n"],
     )
-    environment.install_gettext_translations(text, newstyle=False)  # type: ignore[attr-defined]
-    environment.filters.update(_filters(text))
-    environment.globals.update(
+    made.install_gettext_translations(text, newstyle=False)  # type: ignore[attr-defined]
+    made.filters.update(_filters(text))
+    made.globals.update(
         EXCERPT=EXCERPT,
         FULL=FULL,
         SHORT=SHORT,
         TINY=TINY,
         BRIEF=BRIEF,
         SMALL_SLICE=SMALL_SLICE,
+        ANSWER_CASES=ANSWER_CASES,
         bucket_labels=partial(bucket_labels, words=text),
         **{name: partial(function, words=text) for name, function in _SENTENCES.items()},
     )
-    return environment
+    return made
 
 
 _SENTENCES: dict[str, Callable[..., Any]] = {
+    "account_sentences": account_sentences,
+    "account_title": account_title,
     "caveats": words.caveats,
     "curve_sentence": words.curve_sentence,
     "dangling_sentence": words.dangling_sentence,
@@ -84,8 +93,12 @@ _SENTENCES: dict[str, Callable[..., Any]] = {
     "gain_sentence": words.gain_sentence,
     "gold_path": words.gold_path,
     "headline": words.headline,
+    "move_path": move_path,
     "place_advice": labels.place_advice,
+    "robustness_sentences": robustness_sentences,
+    "set_sentences": set_sentences,
     "tile_note": words.tile_note,
+    "unanswerable_sentence": unanswerable_sentence,
     "worst_lead": words.worst_lead,
 }
 

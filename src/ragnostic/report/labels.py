@@ -46,8 +46,20 @@ _METRICS = {
         N_("Token precision"),
         N_("Share of the retrieved tokens that lie inside gold."),
     ),
+    "FalseRetrieval": (
+        N_("False retrieval"),
+        N_("Share of the unanswerable queries with a result in the top %(k)s; lower is better."),
+    ),
+    "AUROC": (
+        N_("Answerable against unanswerable"),
+        N_("Chance that an answerable query has the higher best score; 0.5 tells nothing."),
+    ),
 }
 _VARIANTS = {
+    ("FalseRetrieval", "t="): (
+        N_("False retrieval at a threshold"),
+        N_("Share of the unanswerable queries with a result of the top %(k)s that reaches it."),
+    ),
     ("R", "budget="): (
         N_("Recall at a token budget"),
         N_("Share of the relevant passages that fit in before the token budget is used up."),
@@ -126,12 +138,21 @@ _FAULTS = {
 _HEADINGS = {
     "category": N_("Category"),
     "language": N_("Language"),
+    "source": N_("Source"),
+    "length": N_("Query length"),
+    "traffic": N_("Query frequency"),
+    "set": N_("Evaluation set"),
     "data": N_("Data and fingerprints"),
     "durations": N_("Durations"),
     "git": N_("Git"),
     "judge": N_("Judge"),
     "rerank": N_("Reranker input"),
     "versions": N_("Versions"),
+    "head": N_("frequent"),
+    "tail": N_("rare"),
+    "human": N_("written by people"),
+    "synthetic": N_("synthetic"),
+    "log": N_("from logs"),
     "zh": N_("Chinese"),
     "en": N_("English"),
 }

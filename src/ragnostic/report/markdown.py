@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
+from ragnostic.report.account_words import account_sentences
 from ragnostic.report.catalogue import Language, catalogue
 from ragnostic.report.labels import canonical, fault_label, metric_label, place_label
 from ragnostic.report.numbers import decimal, percent, signed
 from ragnostic.report.page import MetricRow, Page, Tile
+from ragnostic.report.robustness_words import robustness_sentences
+from ragnostic.report.set_words import set_sentences
+from ragnostic.report.unanswerable_words import unanswerable_sentence
 from ragnostic.report.visible import excerpt, visible
 from ragnostic.report.words import caveats, first_look, gain_sentence, headline, stage_label
 
@@ -31,7 +36,9 @@ def render_markdown(page: Page, *, language: Language = "en") -> str:
         escaped(verdict),
         "\n".join(f"> {escaped(sentence)}" for sentence in caveats(page, words)),
         _metrics(page, language),
+        _sets(page, language),
         _losses(page, language),
+        _checks(page, language),
         _worst(page, language),
         _faults(page, language),
     ]
@@ -67,13 +74,35 @@ def _metric_cells(row: MetricRow, language: Language) -> list[str]:
 
 
 def _interval(tile: Tile) -> str:
-    if tile.low is None or tile.high is None:
-        return "–"
-    return f"{decimal(tile.low)} … {decimal(tile.high)}"
+    return _ends(tile.low, tile.high, decimal)
+
+
+def _ends(low: float | None, high: float | None, shown: Callable[[float], str]) -> str:
+    return "–" if low is None or high is None else f"{shown(low)} … {shown(high)}"
 
 
 def _line(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def _sets(page: Page, language: Language) -> str:
+    sets = page.sets
+    if sets is None:
+        return ""
+    words = catalogue(language)
+    gap, interval = words.gettext("Gap to %(set)s"), words.gettext("95% CI")
+    head = [words.gettext("Metric"), *map(escaped, sets.names)]
+    for name in sets.names[1:]:
+        head += [gap % {"set": escaped(name)}, interval]
+    lines = [_line(head), _line(["---", *("--:" for _ in head[1:])])]
+    for row in sets.rows:
+        label = f"{metric_label(row.metric, words)} {escaped(canonical(row.metric))}"
+        cells = [label, *(decimal(value.mean) for value in row.values)]
+        for found in row.gaps:
+            cells += [signed(found.difference), _ends(found.low, found.high, signed)]
+        lines.append(_line(cells))
+    title = f"**{words.gettext('Evaluation sets')}**"
+    return "\n".join([title, "", *lines, "", *map(escaped, set_sentences(sets, words))])
 
 
 def _losses(page: Page, language: Language) -> str:
@@ -83,6 +112,19 @@ def _losses(page: Page, language: Language) -> str:
         f"- {place_label(place, words)}: {number} ({percent(number, total)})"
         for place, number in page.losses.items
     )
+
+
+def _checks(page: Page, language: Language) -> str:
+    """The reranker's room, robustness and unanswerable queries, a line each."""
+    words = catalogue(language)
+    lines = []
+    if page.account is not None:
+        lines += account_sentences(page.account, page.scores_metric, words)
+    if page.robustness is not None:
+        lines += robustness_sentences(page.robustness, words)
+    if page.unanswerable:
+        lines.append(unanswerable_sentence(page.unanswerable[-1], words))
+    return "\n".join(f"- {escaped(line)}" for line in lines)
 
 
 def _worst(page: Page, language: Language) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from ragnostic.report.directions import lower_is_better
 from ragnostic.report.outcomes import PLACES, Outcome, Place
 from ragnostic.report.page import Gain, Losses, MetricRow, StageFacts, Tile, Verdict
 from ragnostic.report.run import RunData, count, mapping, number, text
@@ -35,8 +36,10 @@ def gain(book: ScoreBook, stages: Sequence[str], metric: str) -> Gain | None:
     pairs = [(value, after[key]) for key, value in before.items() if key in after]
     if not pairs:
         return None
-    wins = sum(new - old > _SAME for old, new in pairs)
-    losses = sum(old - new > _SAME for old, new in pairs)
+    downward = lower_is_better(metric)
+    higher = sum(new - old > _SAME for old, new in pairs)
+    lower = sum(old - new > _SAME for old, new in pairs)
+    wins, losses = (lower, higher) if downward else (higher, lower)
     return Gain(
         metric=metric,
         before=sum(old for old, _ in pairs) / len(pairs),
@@ -45,6 +48,7 @@ def gain(book: ScoreBook, stages: Sequence[str], metric: str) -> Gain | None:
         wins=wins,
         ties=len(pairs) - wins - losses,
         losses=losses,
+        lower_is_better=downward,
     )
 
 

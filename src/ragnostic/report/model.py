@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from ragnostic.report.account import read_account
+from ragnostic.report.answer_link import answer_link
 from ragnostic.report.cases import CaseReader
 from ragnostic.report.measures import losses, metric_rows, page_cutoff, stage_facts, verdict
 from ragnostic.report.notes import fact_tables, fault_groups, header
 from ragnostic.report.outcomes import read_outcomes
 from ragnostic.report.page import Page
 from ragnostic.report.picks import changed_queries, worst_queries
+from ragnostic.report.robustness import read_robustness
 from ragnostic.report.run import RunData
 from ragnostic.report.scorebook import ScoreBook
+from ragnostic.report.sets import evaluation_sets
 from ragnostic.report.shapes import curves, rank_bars, score_bars, slices
+from ragnostic.report.unanswerable import read_unanswerable
 
 __all__ = ["Page", "RunData", "build_page"]
 
@@ -49,4 +54,9 @@ def build_page(run: RunData, worst: int = 20) -> Page:
         worst=worst_queries(reader, book, outcomes, stages[-1] if stages else "", worst),
         faults=fault_groups(run),
         facts=fact_tables(run),
+        sets=evaluation_sets(run, book),
+        robustness=read_robustness(run),
+        account=read_account(run, book),
+        unanswerable=read_unanswerable(run),
+        answers=answer_link(run),
     )

@@ -52,9 +52,9 @@ class SummaryLike(Protocol):
         ...
 
 
-_TABLE = "border-collapse:collapse;font-variant-numeric:tabular-nums"
-_CELL = "padding:4px 14px;text-align:right;border-bottom:1px solid rgba(128,128,128,.3)"
-_NAME = f"{_CELL};text-align:left"
+TABLE = "border-collapse:collapse;font-variant-numeric:tabular-nums"
+CELL = "padding:4px 14px;text-align:right;border-bottom:1px solid rgba(128,128,128,.3)"
+NAME = f"{CELL};text-align:left"
 
 
 def summary_html(summaries: Mapping[str, SummaryLike]) -> str:
@@ -65,12 +65,12 @@ def summary_html(summaries: Mapping[str, SummaryLike]) -> str:
     """
     rows = "".join(_row(name, summary) for name, summary in summaries.items())
     head = "".join(
-        f'<th scope="col" style="{_NAME if at == 0 else _CELL}">{title}</th>'
+        f'<th scope="col" style="{NAME if at == 0 else CELL}">{title}</th>'
         for at, title in enumerate(
             ("metric", "mean", "95% CI", "n", "missing", "unscored", "failed")
         )
     )
-    table = f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+    table = f'<table style="{TABLE}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
     return (
         '<div style="display:flex;flex-wrap:wrap;gap:16px 32px;align-items:center">'
         f"{table}{_chart(summaries)}</div>"
@@ -83,10 +83,8 @@ def _row(name: str, summary: SummaryLike) -> str:
         interval = f"{decimal(summary.low)} – {decimal(summary.high)}"
     counts = (summary.n, summary.missing, summary.unscored, summary.failed)
     cells = [decimal(summary.mean), interval, *map(str, counts)]
-    shown = "".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells)
-    return (
-        f'<tr><th scope="row" style="{_NAME}">{escape(visible(canonical(name)))}</th>{shown}</tr>'
-    )
+    shown = "".join(f'<td style="{CELL}">{cell}</td>' for cell in cells)
+    return f'<tr><th scope="row" style="{NAME}">{escape(visible(canonical(name)))}</th>{shown}</tr>'
 
 
 def _chart(summaries: Mapping[str, SummaryLike]) -> str:

@@ -97,10 +97,20 @@ def _flat(value: object, prefix: str = "") -> Iterable[tuple[str, str]]:
     if isinstance(value, Mapping):
         for name, entry in value.items():
             yield from _flat(entry, f"{prefix}.{name}" if prefix else str(name))
-    elif _SECRET.search(prefix):
-        yield prefix, "•••"
+    elif isinstance(value, list | tuple) and any(isinstance(entry, Mapping) for entry in value):
+        for place, entry in enumerate(value):
+            yield from _flat(entry, f"{prefix}[{place}]")
     else:
-        yield prefix, _value(value)
+        yield prefix, setting_text(prefix, value)
+
+
+def setting_text(key: str, value: object) -> str:
+    """A setting as people read it; what looks like a secret by its name is not shown.
+
+    >>> setting_text("top_k", 50), setting_text("embed.api_key", "s3cret"), setting_text("a", None)
+    ('50', '•••', '–')
+    """
+    return "•••" if _SECRET.search(key) else _value(value)
 
 
 def _value(value: object) -> str:

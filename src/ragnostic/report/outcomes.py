@@ -198,4 +198,9 @@ def _judgments(row: Mapping[str, Any]) -> list[tuple[str | None, float, object]]
     rows = list(zip(ids, *columns, strict=True))
     if any(facet is None for *_, facet in rows):
         rows = [entry for entry in rows if entry[-1] is None]
-    return [(chunk or None, max(float(grade or 0.0), 0.0), item) for chunk, grade, item, _ in rows]
+    return [(chunk or None, _grade(grade), item) for chunk, grade, item, _ in rows]
+
+
+def _grade(grade: float | None) -> float:
+    """As scoring reads it: a judgment without a grade is 1, a negative one 0 (METRICS 1.5)."""
+    return 1.0 if grade is None else max(float(grade), 0.0)

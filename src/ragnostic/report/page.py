@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ragnostic.report.account import Account
+from ragnostic.report.answer_link import AnswerLink
 from ragnostic.report.outcomes import Place
+from ragnostic.report.robustness import Robustness
+from ragnostic.report.sets import EvaluationSets
+from ragnostic.report.unanswerable import StageRefusals
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +38,22 @@ class Gain:
     wins: int
     ties: int
     losses: int
+    lower_is_better: bool = False
 
     @property
     def difference(self) -> float:
         """Paired mean difference, final minus first."""
         return self.after - self.before
+
+    def toward(self, least: float) -> str:
+        """``up`` for a change to the better of at least ``least``, ``down`` to the worse, else
+        ``even``.
+
+        >>> Gain("FalseRetrieval@5", 0.5, 0.25, 8, 2, 6, 0, lower_is_better=True).toward(0.001)
+        'up'
+        """
+        better = -self.difference if self.lower_is_better else self.difference
+        return "up" if better > least else "down" if better < -least else "even"
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,3 +349,10 @@ class Page:
     worst: Worst
     faults: tuple[FaultGroup, ...]
     facts: tuple[FactTable, ...]
+    answers: AnswerLink | None = None
+    """None for a run that no generator was asked about."""
+    sets: EvaluationSets | None = None
+    """None where the run has a single evaluation set."""
+    robustness: Robustness | None = None
+    account: Account | None = None
+    unanswerable: tuple[StageRefusals, ...] = ()

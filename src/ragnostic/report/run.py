@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragnostic.records import stages_of
+from ragnostic.report.answer_tables import AnswerTables
 
 _BLOCK = 2048
 
@@ -26,6 +27,8 @@ class RunData:
     records: pa.Table
     chunks: pa.Table
     scores: pa.Table
+    answers: AnswerTables | None = None
+    """What a generator made of it, where it was asked."""
 
     @property
     def stages(self) -> tuple[str, ...]:

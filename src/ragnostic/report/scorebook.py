@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
+from ragnostic.metrics.registry import lookup
 from ragnostic.report.run import RunData, mapping
 
 Values = dict[str, float]
@@ -88,7 +89,7 @@ class ScoreBook:
             constant = not values or max(values) - min(values) < 1e-9
             return constant, _TELLING.index(family) if family in _TELLING else len(_TELLING)
 
-        return tuple(sorted(self.metrics(), key=order))
+        return tuple(sorted(filter(_of_one_query, self.metrics()), key=order))
 
     def _read(self, stage: str, metric: str) -> Values:
         return {
@@ -113,6 +114,12 @@ class ScoreBook:
             keys = [record or query for record, query in zip(records, keys, strict=True)]
         status = part["status"].to_pylist() if "status" in part.schema.names else ["ok"] * len(keys)
         return zip(keys, part["metric"].to_pylist(), part["value"].to_pylist(), status, strict=True)
+
+
+def _of_one_query(metric: str) -> bool:
+    """Whether a metric tells how well an answerable query fared."""
+    definition = lookup().get(MetricName.of(metric).family.lower())
+    return definition is None or definition.on == "answerable"
 
 
 def _strings(value: object) -> list[str]:

@@ -8,11 +8,13 @@ from ragnostic.report.outcomes import Outcome
 from ragnostic.report.page import Bars, Curve, SliceRow, SliceTable, TailGap
 from ragnostic.report.run import RunData, count, mapping, number
 from ragnostic.report.scorebook import ScoreBook
+from ragnostic.stats.slices import slice_columns
 
 SCORE_BUCKETS = ("0", "0–.2", ".2–.4", ".4–.6", ".6–.8", ".8–1", "1")
 RANK_BUCKETS = ("1", "2", "3", "4–5", "6–10", "11–20", "21+", "none")
-SLICE_COLUMNS = ("category", "language")
 MAX_SLICES = 20
+MOST_LABELS = 0.5
+"""Labels a query above which a label is no slice but a name."""
 SMALL_SLICE = 10
 """A slice with fewer queries stands last: its mean says little."""
 
@@ -132,22 +134,36 @@ def _rank_bucket(rank: int | None) -> int:
 
 
 def slices(run: RunData, book: ScoreBook, metrics: Sequence[str]) -> tuple[SliceTable, ...]:
-    """Means of the final stage by category and by language, worst first, small ones last."""
-    tables = (_slice_table(run, book, metrics, column) for column in SLICE_COLUMNS)
+    """Means of the final stage by every column that queries can be sliced by
+    (:func:`~ragnostic.stats.slices.slice_columns`), worst first, small ones last.
+    """
+    if not metrics or not run.stages:
+        return ()
+    keys = [
+        str(row.get("record_id") or row.get("query_id"))
+        for row in run.rows(("record_id", "query_id"))
+    ]
+    tables = (
+        _slice_table(run, book, metrics, column, dict(zip(keys, values.to_pylist(), strict=True)))
+        for column, values in slice_columns(run.records).items()
+    )
     return tuple(table for table in tables if table is not None)
 
 
 def _slice_table(
-    run: RunData, book: ScoreBook, metrics: Sequence[str], column: str
+    run: RunData,
+    book: ScoreBook,
+    metrics: Sequence[str],
+    column: str,
+    values_of: Mapping[str, str | None],
 ) -> SliceTable | None:
-    if not metrics or not run.stages:
-        return None
     members: dict[str, list[str]] = {}
-    for row in run.rows(("record_id", "query_id", column)):
-        if row.get(column):
-            key = str(row.get("record_id") or row.get("query_id"))
-            members.setdefault(str(row[column]), []).append(key)
-    if len(members) < 2:
+    for key, value in values_of.items():
+        if value:
+            members.setdefault(value, []).append(key)
+    # A label that is another one for almost every query slices nothing.
+    is_name = column.startswith("labels.") and len(members) > len(values_of) * MOST_LABELS
+    if len(members) < 2 or is_name:
         return None
     values = [book.values(run.stages[-1], metric) for metric in metrics]
     rows = [_slice_row(value, keys, values) for value, keys in members.items()]

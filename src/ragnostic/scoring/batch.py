@@ -14,12 +14,14 @@ import pyarrow.compute as pc
 from ragnostic.errors import DataError, Fault
 from ragnostic.metrics import UNJUDGED as NOT_JUDGED
 from ragnostic.metrics import Gains, per_query
+from ragnostic.metrics.registry import Queries
 from ragnostic.records import STAGE_TYPE
 from ragnostic.scoring.faults import ranking_faults
 from ragnostic.scoring.judgments import OVERALL, judgments
 from ragnostic.scoring.matching import gain_matrix
 from ragnostic.scoring.plan import ChunkTokens, Plan, view_of, wants
 from ragnostic.scoring.rankings import Rankings, rankings
+from ragnostic.scoring.results import results
 from ragnostic.scoring.strings import Indices
 
 CELLS = 1 << 18
@@ -129,13 +131,15 @@ def _score(batch: pa.RecordBatch, plan: Plan) -> tuple[pa.RecordBatch, list[Faul
     stage = _stage(batch, plan.stage)
     limit: Indices = np.minimum(stage.top_k, np.iinfo(np.int32).max).astype(np.int64)
     ranked = rankings(stage.ids, limit)
-    views = {OVERALL, *(view_of(metric) for metric in plan.columns)}
+    relevance = [metric for metric in plan.columns if metric.definition.on == "answerable"]
+    views = {OVERALL, *(view_of(metric) for metric in relevance)}
     gains = {view: _gains(batch, ranked, view, plan) for view in views}
     overall = gains[OVERALL]
     status = _status(batch, stage, overall)
-    left_out = status >= _CODE[UNJUDGED]
-    if plan.missing == "skip":
-        left_out |= status == _CODE[MISSING]
+    scored_rows = _rows(status, stage, plan)
+    found = None
+    if len(relevance) < len(plan.columns):
+        found = results(batch[plan.stage], ranked, plan.score_order)
     columns: dict[str, pa.Array] = {
         "record_id": _ids(batch, "record_id"),
         "query_id": batch["query_id"],
@@ -145,14 +149,27 @@ def _score(batch: pa.RecordBatch, plan: Plan) -> tuple[pa.RecordBatch, list[Faul
         "top_k": pa.array(np.where(np.isinf(stage.top_k), np.nan, stage.top_k), from_pandas=True),
     }
     for metric in plan.columns:
-        value = per_query(metric, gains[view_of(metric)]).value.copy()
+        queries = metric.definition.on
+        given = gains[view_of(metric)] if found is None or queries == "answerable" else found
+        value = per_query(metric, given).value.copy()
         # A curve is drawn from what was asked for; a value deeper than top_k would be invented.
         deepest = 0 if metric == plan.curve else metric.cutoff or 0
-        value[left_out | (stage.top_k < deepest)] = np.nan
+        value[~scored_rows[queries] | (stage.top_k < deepest)] = np.nan
         columns[str(metric)] = _column(value)
     return pa.RecordBatch.from_pydict(columns), ranking_faults(
         batch, plan.stage, stage.top_k, ranked
     )
+
+
+def _rows(
+    status: npt.NDArray[Any], stage: _Stage, plan: Plan
+) -> dict[Queries, npt.NDArray[np.bool_]]:
+    """The rows that have a value: of the metrics of answerable queries, and of METRICS 9."""
+    skipped = stage.absent if plan.missing == "skip" else np.zeros(len(status), dtype=np.bool_)
+    unanswerable = (status == _CODE[UNANSWERABLE]) & ~stage.failed & ~skipped
+    answerable = (status < _CODE[UNJUDGED]) & ~skipped
+    both = answerable | unanswerable
+    return {"answerable": answerable, "unanswerable": unanswerable, "both": both}
 
 
 def _ids(batch: pa.RecordBatch, name: str) -> pa.Array:

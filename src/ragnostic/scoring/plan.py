@@ -15,6 +15,7 @@ from ragnostic.scoring.judgments import FACETS, OVERALL
 from ragnostic.scoring.lookup import IdIndex
 
 Missing = Literal["zero", "skip"]
+ScoreOrder = Literal["similarity", "distance", "rank"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Plan:
     ``missing``: a query that was judged but has no ranking scores 0 (``zero``) or is left out
     (``skip``, trec_eval's way). ``curve_depth``: also compute the recall curve down to this depth
     (0: no curve). ``Judged@k`` is added for every cutoff of a graded metric (METRICS 1.9).
+    ``score_order``: whether higher or lower scores are better, or they only encode a rank; read by
+    the metrics of METRICS 9 alone.
     """
 
     metrics: tuple[Metric, ...]
@@ -49,6 +52,7 @@ class Plan:
     missing: Missing = "zero"
     curve_depth: int = 0
     tokens: ChunkTokens | None = None
+    score_order: ScoreOrder = "similarity"
 
     @property
     def companions(self) -> tuple[Metric, ...]:

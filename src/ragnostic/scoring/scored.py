@@ -49,13 +49,26 @@ def score(records: pa.Table | Iterable[pa.RecordBatch], plan: Plan) -> Scored:
         faults += found
         if len(faults) > _KEPT_FAULTS:
             faults = merged_again(faults)
-    table = pa.Table.from_batches(parts) if parts else _empty(plan)
+    table = _finished(pa.Table.from_batches(parts), plan) if parts else _empty(plan)
     counted = pc.value_counts(table["status"])
     counts = {str(item["values"]): item["counts"].as_py() for item in counted}
     found = [*merged(faults, plan.stage), *_no_overlap(table, plan.stage)]
     doubles = (fault.count for fault in found if fault.kind == "duplicate_retrieved")
     counts["duplicates"] = sum(doubles)
     return Scored(plan, table, found, counts)
+
+
+def _finished(table: pa.Table, plan: Plan) -> pa.Table:
+    """The table with the values of metrics that compare queries with each other."""
+    for metric in plan.columns:
+        finish = metric.definition.finish
+        if finish is not None:
+            name = str(metric)
+            computed = table[name].fill_null(float("nan")).to_numpy()
+            unanswerable = pc.equal(table["status"], "unanswerable").to_numpy()
+            column = pa.array(finish(computed, unanswerable), from_pandas=True)
+            table = table.set_column(table.schema.get_field_index(name), name, column)
+    return table
 
 
 def _no_overlap(table: pa.Table, stage: str) -> Iterator[Fault]:

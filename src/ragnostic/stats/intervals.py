@@ -105,6 +105,22 @@ def difference_interval(
     return middle - half, middle + half
 
 
+def wilson_interval(share: float, n: int, *, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval of a share of ``n`` > 0 independent trials; never of width 0.
+
+    >>> [round(end, 4) for end in wilson_interval(0.0, 10)]
+    [0.0, 0.2775]
+    """
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    scale = 1 + z * z / n
+    middle = (share + z * z / (2 * n)) / scale
+    half = z / scale * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    # At a share of 0 or 1 the end is that share; rounding must not put it beside.
+    low = 0.0 if share <= 0 else max(0.0, middle - half)
+    high = 1.0 if share >= 1 else min(1.0, middle + half)
+    return low, high
+
+
 def nearest_rank(values: npt.NDArray[np.float64], percent: float) -> float | None:
     """Percentile by nearest rank: the smallest value with at least ``percent`` % at or below it.
 

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from ragnostic.metrics import Columns, Metric, reduce
 from ragnostic.scoring.plan import wants
+from ragnostic.stats.auroc import contributed_interval
 from ragnostic.stats.intervals import mean_interval
 
 Bools = npt.NDArray[np.bool_]
@@ -54,8 +55,11 @@ def summarise(table: pa.Table, metrics: Iterable[Metric]) -> dict[str, Summary]:
     >>> summarise(table, [Metric.parse("RR@5")])["RR@5"].mean
     0.5
     """
-    status = {name: _rows(table, name) for name in ("ok", "missing", "unscored", "failed")}
+    status = {name: _rows(table, name) for name in _STATUSES}
     return {str(metric): _summary(table, status, metric) for metric in metrics}
+
+
+_STATUSES = ("ok", "missing", "unscored", "failed", "unanswerable")
 
 
 def _rows(table: pa.Table, status: str) -> Bools:
@@ -65,20 +69,39 @@ def _rows(table: pa.Table, status: str) -> Bools:
 def _summary(table: pa.Table, status: Mapping[str, Bools], metric: Metric) -> Summary:
     values = values_of(table, metric)
     known = ~np.isnan(values)
-    counted = status["ok"] | status["missing"] | status["unscored"]
+    counted, failed = _counted(table, status, metric, known)
     defined = values[known]
-    interval = mean_interval(defined, metric.definition.range)
+    if metric.definition.finish is not None:
+        interval = contributed_interval(defined, status["unanswerable"][known])
+    else:
+        interval = mean_interval(defined, metric.definition.range)
     low, high = interval or (None, None)
     return Summary(
         mean=reduce(metric, Columns(defined)),
         n=int(known.sum()),
         missing=int((status["missing"] & known).sum()),
         unscored=int((counted & ~known).sum()),
-        failed=int(status["failed"].sum()),
+        failed=int(failed.sum()),
         low=low,
         high=high,
         reason=None if defined.size else _reason(table, status, metric),
     )
+
+
+def _counted(
+    table: pa.Table, status: Mapping[str, Bools], metric: Metric, known: Bools
+) -> tuple[Bools, Bools]:
+    """The rows that should have a value, and those that have none as their retrieval failed."""
+    answerable = status["ok"] | status["missing"] | status["unscored"]
+    queries = metric.definition.on
+    if queries == "answerable":
+        return answerable, status["failed"]
+    # An empty result has a value here, so without results and value the retrieval failed.
+    failed = status["unanswerable"] & ~known & (_numbers(table, "results") == 0)
+    unanswerable = status["unanswerable"] & ~failed
+    if queries == "unanswerable":
+        return unanswerable, failed
+    return answerable | unanswerable, status["failed"] | failed
 
 
 def _reason(table: pa.Table, status: Mapping[str, Bools], metric: Metric) -> str:
@@ -87,11 +110,29 @@ def _reason(table: pa.Table, status: Mapping[str, Bools], metric: Metric) -> str
     deepest = pc.max(table["top_k"]).as_py() if "top_k" in table.column_names else None
     if metric.cutoff and deepest is not None and deepest < metric.cutoff:
         return f"the stage was asked for top_k {int(deepest)}, which is less than {metric.cutoff}"
+    if metric.definition.on != "answerable":
+        return _reason_of_unanswerable(table, status, metric)
     if wants((metric,), "tokens") and status["ok"].any():
         return "the data holds no token counts"
     if "facets" in metric.definition.needs and status["ok"].any():
         return "no judgment names a facet"
     return "no query has a relevant judgment"
+
+
+def _reason_of_unanswerable(table: pa.Table, status: Mapping[str, Bools], metric: Metric) -> str:
+    if not status["unanswerable"].any():
+        return "no query is marked unanswerable"
+    if metric.definition.on == "both" and status["unanswerable"].all():
+        return "every query is marked unanswerable"
+    if (_numbers(table, "results")[status["unanswerable"]] > 0).any():
+        return "the scores only encode a rank"
+    return "no unanswerable query was retrieved for"
+
+
+def _numbers(table: pa.Table, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    if name not in table.column_names:
+        return np.full(table.num_rows, np.nan)
+    return np.asarray(table[name].cast(pa.float64()).to_numpy(), dtype=np.float64)
 
 
 def values_of(table: pa.Table, metric: Metric) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -87,6 +87,7 @@ def test_hybrid_adds_reciprocal_ranks_of_both_sides(letters, make_chunks):
     assert hits.ids == ("a", "b")
     assert hits.scores == pytest.approx((2 / 61, 1 / 62))
     assert (hits.doc_ids, hits.top_k) == (("a.md", "b.md"), 2)
+    assert hits.scores_are_ranks
 
 
 def test_a_weight_of_zero_switches_a_side_off(letters, make_chunks):

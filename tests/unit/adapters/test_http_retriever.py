@@ -70,6 +70,15 @@ def test_distances_are_negated_so_that_higher_is_better(service):
     assert found.retrieve("q", 2)["retrieve"].scores == (-0.05, -0.9)
 
 
+def test_scores_of_a_fusion_are_marked_as_ranks(service):
+    """They stay as they are; no threshold is drawn on them."""
+    service.answers({"ids": ["a"], "s": [0.03]})
+    for order, marked in (("rank", True), ("similarity", False)):
+        found = retriever(service.url, ids="ids", scores="s", score_order=order)
+        hits = found.retrieve("q", 1)["retrieve"]
+        assert (hits.scores, hits.scores_are_ranks) == ((0.03,), marked)
+
+
 def test_a_get_call_sends_parameters(service):
     """By default ``query`` and ``top_k``; a lone surrogate does not break the address."""
     service.answers({"ids": []})

@@ -22,12 +22,13 @@ from ragnostic.text import has_han
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
-KINDS = ("retrievers", "rerankers", "embedders", "chunkers")
+KINDS = ("retrievers", "rerankers", "embedders", "chunkers", "generators")
 GUIDES = {
     "retrieve": "retrievers.md",
     "rerank": "rerankers.md",
     "embed": "embedders.md",
     "chunk": "corpus-and-chunking.md",
+    "generate": "answers.md",
 }
 MAKERS = {"Fault", "_fault", "_listed", "_quotes"}
 """Names of the functions whose first argument is the kind of a fault."""
@@ -186,6 +187,8 @@ def test_every_exit_code_of_this_version_is_in_the_readme_and_in_troubleshooting
     """Gates come later, so their codes do not stand there yet."""
     codes = (
         errors.EXIT_OK,
+        errors.EXIT_GATE,
+        errors.EXIT_INCONCLUSIVE,
         errors.EXIT_USAGE,
         errors.EXIT_DATA,
         errors.EXIT_RETRIEVAL,

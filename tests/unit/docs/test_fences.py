@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
 from ragnostic import plugins
 from ragnostic.adapters.expressions import search
@@ -163,7 +164,7 @@ class Reader:
                     if name in stage:
                         assert search(fence.where, stage[name], self.answer) is not None
             self.answer = None
-        assert loaded.settings.dataset.path
+        assert loaded.settings.dataset.paths
 
     def _stub(self, tree: dict, text: str) -> Path:
         """A whole configuration around a fragment, with the files that it names."""
@@ -189,6 +190,9 @@ class Reader:
         value = json.loads(fence.body)
         if fence.title.startswith("answer"):
             self.answer = value
+
+    def _yaml(self, fence: Fence) -> None:
+        assert yaml.safe_load(fence.body)
 
     def _jsonl(self, fence: Fence) -> None:
         if fence.title.startswith("broken"):

@@ -28,6 +28,9 @@ from ragnostic.metrics import Metric, definitions, parse_list
         ("nDCG(facet=结论)@5", "nDCG(facet=结论)@5"),
         ("nDCG(gain=linear,unjudged=irrelevant)@5", "nDCG@5"),
         ("AP()", "AP"),
+        ("falseretrieval(t=-0.50)@5", "FalseRetrieval(t=-0.5)@5"),
+        ("FalseRetrieval(t=0)@5", "FalseRetrieval(t=0)@5"),
+        ("auroc", "AUROC"),
         ("R(budget=2000)", "R(budget=2000)"),
     ],
 )
@@ -59,6 +62,8 @@ def test_every_spelling_is_printed_canonically(alias, canonical):
         ("P(rel=x)@5", "a number above 0"),
         ("P(rel=nan)@5", "a number above 0"),
         ("R(budget=2.5)", "a whole number above 0"),
+        ("FalseRetrieval(t=inf)@5", "t must be a number"),
+        ("FalseRetrieval(t=high)@5", "t must be a number"),
         ("nDCG(gain=log)@5", "one of linear, exp"),
         ("nDCG(judged_only=maybe)@5", "True or False"),
         ("nDCG(facet=a/b)@5", "one word"),
@@ -121,6 +126,8 @@ def metrics(draw) -> str:
             value = draw(st.sampled_from(allowed))
         elif isinstance(allowed, bool):
             value = draw(st.sampled_from(["True", "false"]))
+        elif allowed is None:
+            value = draw(st.floats(-1e9, 1e9) | st.integers(-5, 5))
         elif key == "rel":
             value = draw(st.floats(1e-9, 9e8) | st.integers(1, 5))
         elif isinstance(allowed, int):

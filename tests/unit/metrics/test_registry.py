@@ -15,7 +15,7 @@ def test_the_catalogue_holds_these_metrics_in_the_order_of_metrics_md():
     names = [d.name for d in definitions()]
     assert names == [
         "F1", "P", "Rprec", "RR", "Success", "R", "RecallCurve", "TokenPrecision", "AP",
-        "coverage", "nDCG", "bpref", "Judged",
+        "coverage", "nDCG", "AUROC", "FalseRetrieval", "bpref", "Judged",
     ]  # fmt: skip
 
 

@@ -143,3 +143,16 @@ def test_a_first_failure_is_told_in_plain_words(items, message):
     with pytest.raises(RetrievalError) as caught:
         call_each(range(items), lambda item: 1 // 0, CallPolicy(allowed=0), label="x")
     assert caught.value.message.splitlines()[0] == message
+
+
+def test_a_service_that_names_a_time_is_not_asked_before_it():
+    """The longer of that and the back-off; more than two minutes is not waited for."""
+    policy, waits = _policy()
+    errors = [RetrievalError("busy", retryable=True, wait_s=wait) for wait in (30.0, 121.0)]
+
+    def call(item: int) -> int:
+        raise errors.pop(0)
+
+    (outcome,) = call_each([1], call, policy, label="x")
+    assert outcome.error == "busy"
+    assert waits == [30.0]

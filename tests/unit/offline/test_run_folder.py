@@ -21,6 +21,7 @@ from ragnostic.offline.run_folder import (
     run_name,
     write_run,
 )
+from ragnostic.offline.run_schema import RUN_SCHEMA
 from ragnostic.offline.summary import SCORES_SCHEMA
 from ragnostic.records import CHUNK_SCHEMA, record_schema
 from ragnostic.report.run import RunData
@@ -29,7 +30,7 @@ _RECORDS = pa.Table.from_pylist(
     [{"query_id": "查询", "query": "?"}], schema=record_schema(["recall", "rank"])
 )
 _RUN = RunData(
-    {"schema": 1, "run": "", "名": "值"},
+    {"schema": RUN_SCHEMA, "run": "", "名": "值"},
     _RECORDS,
     CHUNK_SCHEMA.empty_table(),
     SCORES_SCHEMA.empty_table(),
@@ -116,6 +117,7 @@ def test_runs_are_found_by_path_id_and_beginning(tmp_path):
     assert find_run(Path("elsewhere"), str(first)) == first
     assert find_run(tmp_path, "2025-b") == second
     assert find_run(tmp_path, "2025-a") == first
+    assert find_run(tmp_path, "latest") == second
     with pytest.raises(UsageError, match="fits 2 runs: 2025-a, 2025-b"):
         find_run(tmp_path, "2025")
     with pytest.raises(UsageError, match=r"no run 'x'(.|\n)*the newest is 2025-b"):

@@ -7,11 +7,12 @@ import pytest
 from ragnostic.errors import RetrievalError, UsageError
 from ragnostic.offline.calls import CallPolicy
 from ragnostic.offline.stages import (
+    ask_all,
     cannot_change_order,
     check_free_name,
     failed_queries,
     rerank_all,
-    retrieve_all,
+    stages_of_answers,
 )
 from ragnostic.ports import Candidate, Reranking, no_progress
 from ragnostic.records import EvalQuery, Hits
@@ -66,7 +67,8 @@ def _queries(*names: str) -> list[EvalQuery]:
 
 
 def _retrieve(answers):
-    return retrieve_all(_Retriever(answers), _queries(*answers), 7, _POLICY, no_progress)
+    asked = ask_all(_Retriever(answers), _queries(*answers), 7, _POLICY, no_progress)
+    return stages_of_answers(asked, 7)
 
 
 def _rerank(reranker, rankings, texts, *names):
@@ -104,10 +106,7 @@ def test_the_call_is_timed_where_the_retriever_does_not_say():
 
 def test_without_any_answer_there_is_one_failed_stage():
     """So that the failures can be counted."""
-    stages = retrieve_all(
-        _Retriever({"q": RetrievalError("down")}), _queries("q"), 7, _POLICY, no_progress
-    )
-    assert list(stages) == ["retrieve"]
+    assert list(_retrieve({"q": RetrievalError("down")})) == ["retrieve"]
 
 
 def test_all_candidates_are_asked_for_and_top_n_is_a_mark():

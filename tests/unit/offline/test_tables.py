@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ragnostic.offline.chunks_table import chunks_table, with_doc_ids
-from ragnostic.offline.records_table import records_table
-from ragnostic.records import Chunk, EvalQuery, Hits
+from ragnostic.offline.records_table import asked_sha256, records_table
+from ragnostic.records import Chunk, EvalQuery, GoldSpan, Hits
 
 _CHUNKS = {
     name: Chunk(name, f"doc-{name}", 0, 4, 2, f"text {name}", context="Title") for name in "abc"
@@ -68,3 +68,26 @@ def test_document_ids_are_filled_in_where_the_retriever_gave_none():
     stages = {"s": [Hits(("a", "?")), Hits(("a",), doc_ids=("own",)), Hits(("?",)), None]}
     found = with_doc_ids(stages, _CHUNKS)["s"]
     assert [hits and hits.doc_ids for hits in found] == [("doc-a", None), ("own",), None, None]
+
+
+def test_a_query_is_known_by_what_is_asked_and_not_by_where_it_stands():
+    """Text, answerable and gold change it; order of gold, ids, category and place do not."""
+    one, two = GoldSpan(id="a", facets={"x": 1.0, "y": 2.0}), GoldSpan(doc_id="d", quote="q")
+    asked = EvalQuery("q1", "how", ((one, two), (two,)))
+    same = EvalQuery("q2", "how", ((two,), (two, one)), category="c", frequency=3)
+    assert asked_sha256(asked) == asked_sha256(same)
+    others = [
+        EvalQuery("q1", "how?", asked.gold),
+        EvalQuery("q1", "how", asked.gold, answerable=False),
+        EvalQuery("q1", "how", ((one, two),)),
+        EvalQuery("q1", "how", ((one, two), (GoldSpan(doc_id="d", quote="q", grade=2.0),))),
+    ]
+    assert len({asked_sha256(query) for query in (asked, *others)}) == 5
+
+
+def test_the_digest_of_a_query_stays_the_same_for_ever():
+    """Runs of today and of next year are compared by it."""
+    gold = ((GoldSpan(doc_id="leave.md", quote="25 days"),),)
+    assert asked_sha256(EvalQuery("q", "年假几天", gold)) == "2e2911fb4798a348"
+    (row,) = records_table([EvalQuery("q", "年假几天", gold)], {}, [None], "gold").to_pylist()
+    assert row["asked_sha256"] == "2e2911fb4798a348"

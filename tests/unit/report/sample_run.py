@@ -11,6 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from ragnostic.metrics import Metric
+from ragnostic.offline.summary import score_run
 from ragnostic.records import CHUNK_SCHEMA, chunk_id, record_schema
 from ragnostic.report.model import RunData
 
@@ -33,7 +35,19 @@ def sample_run(*, seed: int = 7, queries: int = 60) -> RunData:
     chunks = pa.Table.from_pylist([chunk for topic in corpus for chunk in topic], CHUNK_SCHEMA)
     scores = [score for row in rows for score in _scores(row)]
     table = pa.Table.from_pylist(scores, SCORE_SCHEMA)
-    return RunData(_meta(rows, scores, chunks.num_rows), records, chunks, table)
+    meta = _meta(rows, scores, chunks.num_rows)
+    return RunData(_with_checks(meta, records), records, chunks, table)
+
+
+def _with_checks(meta: dict[str, Any], records: pa.Table) -> dict[str, Any]:
+    """The meta with what the pipeline finds out about wordings, refusals and stages."""
+    found = score_run(records, [Metric.parse(name) for name in METRICS])
+    checks = ("paraphrase", "length", "unanswerable")
+    stages = {
+        stage: own | {name: found.stages[stage][name] for name in checks}
+        for stage, own in meta["stages"].items()
+    }
+    return meta | {"stages": stages, "account": found.account}
 
 
 SCORE_SCHEMA = pa.schema(
@@ -90,6 +104,7 @@ def _record(number: int, corpus: Sequence[Any], chance: random.Random) -> dict[s
         "expected_answer": about["answer"],
         "category": about["category"],
         "language": language,
+        "group": f"need{number // 3}",
         "answerable": number % 19 != 18,
         "judge": "gold",
     }
