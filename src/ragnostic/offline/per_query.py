@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow as pa
 from ragnostic.errors import UsageError
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"-\d+(?:\.\d+)?")
 
 
 def write_per_query(table: pa.Table, path: Path) -> None:
@@ -30,12 +32,13 @@ def write_per_query(table: pa.Table, path: Path) -> None:
 
 
 def safe_cell(value: Any) -> Any:
-    """A text that a spreadsheet would take for a formula, made harmless; numbers stay numbers.
+    """A text that a spreadsheet would take for a formula, made harmless; numbers stay numbers,
+    those that are written as text too.
 
-    >>> safe_cell("=1+1"), safe_cell(-2.5), safe_cell("q1")
-    ("'=1+1", -2.5, 'q1')
+    >>> safe_cell("=1+1"), safe_cell(-2.5), safe_cell("-2.5"), safe_cell("q1")
+    ("'=1+1", -2.5, '-2.5', 'q1')
     """
-    if isinstance(value, str) and value.startswith(_FORMULA):
+    if isinstance(value, str) and value.startswith(_FORMULA) and not _NUMBER.fullmatch(value):
         return f"'{value}"
     return value
 
