@@ -18,18 +18,26 @@ def _bundled() -> Path:
 
 def test_the_demo_shows_what_the_reranker_gains(tmp_path, monkeypatch):
     """Two stages over 200 queries in both languages; all gold is found in the corpus; the first
-    line says what is done, the last ones where the report is, and how it is had in English.
-    Embeds about 59,000 tokens.
+    line says what is done, the last ones where the report and the comparison with BM25 alone are,
+    and how they are had in English. Embeds about 59,000 tokens.
     """
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     done = CliRunner().invoke(cli.app, ["demo", "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     assert "warning" not in done.stderr
-    (folder,) = list_runs(tmp_path / "out")
+    alone, folder = list_runs(tmp_path / "out")
+    page = tmp_path / "out" / "comparison.html"
     assert re.match(r"demo: BM25, .* \d{3} documents, \d{3} queries;", done.stderr)
-    place, other = done.stdout.splitlines()[-2:]
+    place, said, compared, *english = done.stdout.splitlines()[-6:]
     assert place == f"report: {folder / 'report.html'}"
-    assert other == f"in English: ragnostic report {folder} --lang en"
+    assert said.startswith("with the reranker against BM25 alone: better on 4 of 5 metrics")
+    assert compared == f"comparison: {page}"
+    assert "检索对比" in page.read_text(encoding="utf-8")
+    assert english == [
+        "in English:",
+        f"  ragnostic report {folder} --lang en",
+        f"  ragnostic compare {alone} {folder} --lang en --html {page}",
+    ]
     assert re.search(r"\nembedding \d+ passages \(kept for the next run\)\n", done.stderr)
     run = read_run(folder)
     before, after = (run.meta["stages"][stage]["metrics"] for stage in run.stages)

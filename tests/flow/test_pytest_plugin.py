@@ -97,7 +97,16 @@ def folder(tmp_path_factory) -> Path:
 
 def run_pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """A session in a process of its own, without our own settings."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-rfE",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:randomly",
+    ]
     return subprocess.run(
         [*command, "--rootdir", str(folder), *arguments],
         cwd=folder,
@@ -116,7 +125,7 @@ def test_gates_pass_fail_and_warn_as_tests(folder):
     assert re.search(r"\n=+ 4 failed, 4 passed in ", said), said
     failed = set(re.findall(r"^FAILED test_gates.py::(\w+)", said, re.MULTILINE))
     own_rule = "test_the_rule_of_its_own"
-    assert failed == {"test_rules_that_fail", own_rule, "test_values", "test_strict"}
+    assert failed == {"test_rules_that_fail", own_rule, "test_values", "test_strict"}, said
     assert re.search(
         r"^E +RR@5 >= -0.02 +FAIL +−0.2500 +\[−0.\d+, −0.\d+\] +40$", said, re.MULTILINE
     )
