@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from ragnostic.evalset.qrels import load_qrels
     from ragnostic.evalset.runs import load_run
     from ragnostic.metrics import Metric
+    from ragnostic.monitor.service_log import log
     from ragnostic.offline.compare import compare
     from ragnostic.offline.evaluation import evaluate
 
-__all__ = ["DataError", "Metric", "compare", "evaluate", "load_qrels", "load_run"]
+__all__ = ["DataError", "Metric", "compare", "evaluate", "load_qrels", "load_run", "log"]
 
 _HOMES = {
     "DataError": "ragnostic.errors",
@@ -27,6 +28,7 @@ _HOMES = {
     "evaluate": "ragnostic.offline.evaluation",
     "load_qrels": "ragnostic.evalset.qrels",
     "load_run": "ragnostic.evalset.runs",
+    "log": "ragnostic.monitor.service_log",
 }
 
 

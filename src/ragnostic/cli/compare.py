@@ -11,6 +11,7 @@ import typer
 from ragnostic.cli.comparison_tables import print_comparison
 from ragnostic.cli.console import print_json, print_warnings
 from ragnostic.cli.gate_table import exit_code
+from ragnostic.cli.pages import refuse_stdout, write_page
 from ragnostic.errors import UsageError
 from ragnostic.evalset.qrels import Qrels, load_qrels
 from ragnostic.evalset.runs import Run
@@ -116,6 +117,7 @@ def compare_command(
     Differences are paired, with 95 % intervals and a randomization test. Exit code 1: a gate
     rule is broken; 5: it cannot be decided (with --strict); 2: the runs cannot be compared.
     """
+    refuse_stdout(markdown=markdown, html=html, per_query=per_query)
     if strict and not gate:
         raise UsageError("--strict needs a rule to be strict about", hint="add --gate RULE")
     judged = None if qrels is None else load_qrels(qrels)
@@ -176,16 +178,8 @@ def _write(
     if per_query is not None:
         write_per_query(values_table(result), per_query)
     if markdown is not None:
-        _save(markdown, result.to_markdown(language=language))
+        write_page(markdown, result.to_markdown(language=language))
     if html is not None:
         from ragnostic.report import render_comparison  # noqa: PLC0415 - heavy, loaded on use
 
-        _save(html, render_comparison(result.view, language))
-
-
-def _save(target: Path, text: str) -> None:
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {target}: {error.strerror}") from error
+        write_page(html, render_comparison(result.view, language))

@@ -8,10 +8,10 @@ import typer
 
 from ragnostic.cli.console import print_table
 from ragnostic.cli.gate_table import print_gate
+from ragnostic.cli.lacking import id_lines, lacking_lines
 from ragnostic.errors import counted
 from ragnostic.metrics import Metric
 from ragnostic.offline.compare import ComparisonResult
-from ragnostic.offline.compare_checks import some_ids
 from ragnostic.report.catalogue import catalogue
 from ragnostic.report.comparison_model import build_comparison
 from ragnostic.report.comparison_page import ChangedQuery, ComparisonPage
@@ -138,19 +138,16 @@ def _change_row(query: ChangedQuery) -> list[str]:
 
 
 def apart_lines(result: ComparisonResult) -> list[str]:
-    """Queries that a side lacks, or has no results for: how many, and the first ids."""
-    found = result.comparison
-    missing = result.missing
-    parts = (
-        ("only in the base, not compared", found.only_base),
-        ("only in the candidate, not compared", found.only_candidate),
-        ("without results in the base", tuple(missing.get("base", ()))),
-        ("without results in the candidate", tuple(missing.get("candidate", ()))),
-    )
+    """Queries that a side lacks, has no results for, or nobody judged: how many, the first ids."""
     return [
-        f"{counted(len(ids), 'query', 'queries')} {what}: {some_ids(ids)}"
-        for what, ids in parts
-        if ids
+        *lacking_lines(result.comparison),
+        *id_lines(
+            [
+                ("without a judgment, not compared", result.comparison.unjudged),
+                ("without results in the base", result.missing.get("base", ())),
+                ("without results in the candidate", result.missing.get("candidate", ())),
+            ]
+        ),
     ]
 
 

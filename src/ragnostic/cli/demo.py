@@ -14,7 +14,7 @@ import typer
 from ragnostic.cli.comparison_tables import verdict_lines
 from ragnostic.cli.console import print_warnings
 from ragnostic.cli.eval import load_configuration, print_result, run_and_write
-from ragnostic.cli.report import write_page
+from ragnostic.cli.pages import write_page
 from ragnostic.cli.run_table import warning_lines
 from ragnostic.errors import counted
 from ragnostic.offline.compare import compare

@@ -5,24 +5,25 @@ from __future__ import annotations
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ragnostic import config, plugins
 from ragnostic.cli.console import in_background, print_json, print_warnings, progress_on
 from ragnostic.cli.gate_table import exit_code, print_gate
+from ragnostic.cli.lacking import lacking_lines
 from ragnostic.cli.run_table import print_run_table, stages_json, warning_lines
 from ragnostic.cli.set_table import sets_json
 from ragnostic.config import Configuration
 from ragnostic.errors import UsageError
 from ragnostic.metrics import Metric
 from ragnostic.offline.evaluation_run import Job, evaluate
-from ragnostic.offline.gate import Gate, judge_run, plan_gate
+from ragnostic.offline.gate import Gate, JudgedRun, judge_run, plan_gate
 from ragnostic.offline.run_folder import REPORT, check_out, read_run, write_run
 from ragnostic.report.run import RunData
+from ragnostic.report.visible import visible
 from ragnostic.stats.gate_rules import check_rule
-from ragnostic.stats.gates import GateResult
 
 DEFAULT_OUT = Path("runs")
 
@@ -73,15 +74,21 @@ def evaluate_command(
     print_warnings(warning_lines(run))
     judged = None if gate is None else _judged(run, gate, folder)
     if as_json:
-        verdict = {"gate": judged.as_json()} if judged else {}
+        verdict = _gate_json(judged) if judged else {}
         print_json({"run": str(folder), "stages": stages_json(run), **sets_json(run), **verdict})
     else:
         print_result(run, folder, judged)
     if gate and judged:
-        raise typer.Exit(exit_code(judged, strict=gate.strict))
+        raise typer.Exit(exit_code(judged.gate, strict=gate.strict))
 
 
-def _judged(run: RunData, gate: Gate, folder: Path) -> GateResult:
+def _gate_json(judged: JudgedRun) -> dict[str, Any]:
+    """``gate``, and ``queries`` as in ``compare --json`` where a rule is about a change."""
+    found = judged.comparison
+    return {"gate": judged.gate.as_json(), **({"queries": found.queries} if found else {})}
+
+
+def _judged(run: RunData, gate: Gate, folder: Path) -> JudgedRun:
     """The verdict; where there can be none the message says that the run is there all the same."""
     try:
         return judge_run(run, gate.rules, gate.base)
@@ -133,9 +140,11 @@ def _page(run: RunData, configuration: Configuration) -> str:
     return render_run(run, language=settings.language, worst=settings.worst)
 
 
-def print_result(run: RunData, folder: Path, judged: GateResult | None = None) -> None:
-    """The table, the gate if there is one, and where the report is."""
+def print_result(run: RunData, folder: Path, judged: JudgedRun | None = None) -> None:
+    """The table, the gate if there is one with what it leaves out, and where the report is."""
     print_run_table(run)
     if judged is not None:
-        print_gate(judged)
+        print_gate(judged.gate)
+        for line in lacking_lines(judged.comparison.comparison) if judged.comparison else ():
+            typer.echo(visible(line))
     typer.echo(f"report: {folder / REPORT}")

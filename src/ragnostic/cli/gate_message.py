@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from ragnostic.cli.console import plain_lines
 from ragnostic.cli.gate_table import gate_head, gate_notes, gate_rows
+from ragnostic.cli.lacking import lacking_lines
 from ragnostic.errors import counted
 from ragnostic.offline.gate_queries import worst_queries
 from ragnostic.report.numbers import decimal
 from ragnostic.report.visible import excerpt, visible
+from ragnostic.stats.comparison import Comparison
 from ragnostic.stats.gates import GateResult, RuleResult
 from ragnostic.stats.sides import Side
 
@@ -22,18 +24,23 @@ def gate_message(
     candidate: Side,
     metrics: Sequence[str],
     texts: Mapping[str, str],
+    *,
+    comparison: Comparison | None = None,
 ) -> str:
-    """The verdict, the table, and for every rule that has the verdict its worst queries.
+    """The verdict, the table, the queries that one side lacks, and for every rule that has the
+    verdict its worst queries.
 
-    ``texts``: query id → what was asked; the other arguments are those of the gate.
+    ``texts``: query id → what was asked; ``comparison``: what the gate stands on; the other
+    arguments are those of the gate. A gate that passes has no worst queries.
     """
     head = f"gate: {gate.verdict}, {candidate.name}"
     lines = [head if base is None else f"{head} against {base.name}"]
     rows = [[visible(cell) for cell in row] for row in gate_rows(gate)]
     lines += [f"  {line}" for line in plain_lines([gate_head(gate), *rows], 2)]
-    lines += [f"  {visible(line)}" for line in gate_notes(gate)]
+    lacking = [] if comparison is None else lacking_lines(comparison)
+    lines += [f"  {visible(line)}" for line in [*gate_notes(gate), *lacking]]
     said: set[tuple[str, ...]] = set()
-    for rule in gate.rules:
+    for rule in gate.rules if gate.verdict != "PASS" else ():
         block = _worst(rule, base, candidate, metrics, texts)
         if rule.verdict == gate.verdict and block and tuple(block[1:]) not in said:
             said.add(tuple(block[1:]))

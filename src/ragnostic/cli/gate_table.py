@@ -6,7 +6,7 @@ import typer
 
 from ragnostic.cli.console import print_table
 from ragnostic.errors import EXIT_GATE, EXIT_INCONCLUSIVE, EXIT_OK
-from ragnostic.report.numbers import decimal, signed
+from ragnostic.report.numbers import bound, decimal, signed
 from ragnostic.report.visible import visible
 from ragnostic.stats.gate_rules import LOST, Rule
 from ragnostic.stats.gates import GateResult, RuleResult
@@ -54,10 +54,11 @@ def gate_rows(result: GateResult) -> list[list[str]]:
 
 def _row(result: RuleResult) -> list[str]:
     rule = Rule.parse(result.rule)
-    shown = decimal if rule.absolute or rule.metric == LOST else signed
+    change = not (rule.absolute or rule.metric == LOST)
+    shown, end = (signed, bound) if change else (decimal, decimal)
     interval = decimal(None)
     if result.low is not None and result.high is not None:
-        interval = f"[{shown(result.low)}, {shown(result.high)}]"
+        interval = f"[{end(result.low)}, {end(result.high)}]"
     return [result.rule, result.verdict, shown(result.value), interval, str(result.n)]
 
 
@@ -66,12 +67,12 @@ def gate_notes(result: GateResult) -> list[str]:
 
     >>> worst = RuleResult("RR@5{worst:category} > 0", "PASS", 1, 1, 1, 9, 0.95, "hr")
     >>> gate_notes(GateResult("PASS", (worst,)))
-    ['RR@5{worst:category} > 0: hr is the worst']
+    ['RR@5{worst:category} > 0: hr decides']
     """
     lines: list[str] = []
     for rule in result.rules:
         worst = rule.slice is not None and Rule.parse(rule.rule).worst
-        parts = [f"{rule.slice} is the worst"] if worst else []
+        parts = [f"{rule.slice} decides"] if worst else []
         parts += [rule.reason] if rule.reason else []
         if parts:
             lines.append(f"{rule.rule}: {'; '.join(parts)}")

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ragnostic.cli.console import print_warnings
+from ragnostic.cli.pages import refuse_stdout, write_page
 from ragnostic.cli.run_table import warning_lines
 from ragnostic.errors import UsageError
 from ragnostic.metrics import parse_list
@@ -64,6 +65,7 @@ def report(
 
     With --records, or --qrels and --run, a retriever is judged alone, without any pipeline.
     """
+    refuse_stdout(out=out)
     shown = Shown(corpus, queries)
     names = [str(metric) for metric in parse_list(metrics)] if metrics else DEFAULT_METRICS
     if run is not None and not (records or qrels or run_file or corpus or queries or metrics):
@@ -83,12 +85,3 @@ def report(
     print_warnings(warning_lines(found))
     write_page(target, render_run(found, language=language, worst=settings.get("worst", 20)))
     typer.echo(f"report: {target}")
-
-
-def write_page(target: Path, page: str) -> None:
-    """Write the page; raises UsageError where that is not possible."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {target}: {error.strerror}") from error

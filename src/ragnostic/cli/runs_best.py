@@ -13,7 +13,7 @@ from ragnostic.metrics import Metric
 from ragnostic.offline.best_run import BestRun, RankedRun, best_run
 from ragnostic.offline.easy_queries import LAST, EasyQueries, easy_queries
 from ragnostic.offline.history import read_history
-from ragnostic.report.numbers import decimal, signed
+from ragnostic.report.numbers import bound, decimal, signed
 from ragnostic.report.visible import excerpt, visible
 
 _SHOWN = 2
@@ -65,7 +65,7 @@ def _print_best(found: BestRun, stage: str | None) -> None:
         print_table(head, map(_ranked, found.ranked[:_SHOWN]), text_columns=3)
     if found.lead is not None:
         lead = found.lead.difference
-        ends = f"[{signed(lead.low)}, {signed(lead.high)}], " if lead.low is not None else ""
+        ends = f"[{bound(lead.low)}, {bound(lead.high)}], " if lead.low is not None else ""
         finding = _FINDINGS[found.lead.finding]
         typer.echo(f"difference {signed(lead.value)} ({ends}p {decimal(lead.p)}): {finding}")
     if found.without:

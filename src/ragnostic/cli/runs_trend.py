@@ -8,14 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from ragnostic.cli.console import print_json, print_table, print_warnings
-from ragnostic.cli.report import Language, write_page
+from ragnostic.cli.pages import refuse_stdout, write_page
+from ragnostic.cli.report import Language
 from ragnostic.cli.runs_options import DEFAULT_OUT, AsJson, EvaluationSet, Out, left_out_lines
 from ragnostic.errors import counted
 from ragnostic.metrics import Metric, parse_list
 from ragnostic.offline.history import read_history
 from ragnostic.offline.trend import trend
 from ragnostic.report.html import moment
-from ragnostic.report.numbers import NOTHING, decimal, signed
+from ragnostic.report.numbers import NOTHING, bound, decimal, signed
 from ragnostic.report.trend_view import TrendRun, TrendValue, TrendView
 from ragnostic.report.visible import visible
 
@@ -39,6 +40,7 @@ def trend_command(
     Without --set, the evaluation set of the newest run. A turn is a change against the run before
     that chance does not explain.
     """
+    refuse_stdout(html=html)
     history = read_history(out)
     run_set = history.one(evaluation_set)
     names = None if metrics is None else [str(metric) for metric in parse_list(metrics)]
@@ -102,7 +104,7 @@ def print_trend(view: TrendView) -> None:
         changed = ", ".join(f"{key}: {before} → {now}" for key, before, now in run.settings_changed)
         lines += [f"changed in {run.name}: {changed}"] if changed else []
     for turn in view.turns:
-        interval = f"[{signed(turn.low)}, {signed(turn.high)}]"
+        interval = f"[{bound(turn.low)}, {bound(turn.high)}]"
         label = Metric.parse(turn.metric).label
         lines.append(f"turn at {turn.run}: {label} {signed(turn.difference)} {interval}")
     if not view.turns and len(view.runs) > 1:

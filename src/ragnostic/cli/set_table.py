@@ -10,7 +10,7 @@ import typer
 
 from ragnostic.cli.console import print_table
 from ragnostic.metrics import Metric
-from ragnostic.report.numbers import NOTHING, decimal, signed
+from ragnostic.report.numbers import NOTHING, bound, decimal, signed
 from ragnostic.report.run import RunData
 from ragnostic.report.set_words import set_sentences
 from ragnostic.report.sets import EvaluationSets, SetRow
@@ -38,7 +38,7 @@ def _row(row: SetRow) -> list[str]:
     for value in row.values:
         cells += [decimal(value.mean), _interval(value.low, value.high, decimal)]
     for gap in row.gaps:
-        cells += [signed(gap.difference), _interval(gap.low, gap.high, signed)]
+        cells += [signed(gap.difference), _interval(gap.low, gap.high, bound)]
     return cells
 
 

@@ -13,9 +13,10 @@ import typer
 from ragnostic.cli import fail
 from ragnostic.cli.console import in_background, print_json, print_warnings, progress_on
 from ragnostic.cli.eval import load_configuration, out_of
-from ragnostic.cli.report import write_page
+from ragnostic.cli.pages import refuse_stdout, write_page
 from ragnostic.cli.sweep_table import print_sweep_table, sweep_lines
 from ragnostic.errors import EXIT_INTERRUPTED, UsageError, counted
+from ragnostic.offline.partial_folders import remove_partials
 from ragnostic.offline.run_folder import find_run
 from ragnostic.offline.run_source import RunSource
 from ragnostic.offline.sweep import SweepJob, SweepRuns, run_sweep
@@ -82,6 +83,7 @@ def sweep(
     Every combination becomes a run folder. Prints one table, best first, with the differences to
     the baseline; writes a page and the winner's settings. The same command goes on after a kill.
     """
+    refuse_stdout(html=html)
     if (search is Search.grid) != (budget is None):
         raise UsageError(
             "--budget goes with --search random and --search halving, which need it",
@@ -94,6 +96,8 @@ def sweep(
         axes,
         sets,
         metric=metric,
+        budget=budget,
+        seed=seed,
     )
     first = loaded.combinations[0].configuration
     parent = out or out_of(first)
@@ -138,6 +142,7 @@ def _run(
             )
             return in_background(lambda: run_sweep(plan, job))
     except KeyboardInterrupt:
+        remove_partials(out, own=True)
         state = read_state(out, plan)
         kept = counted(len(state.runs), "combination is", "combinations are")
         fail(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ragnostic.cli.console import print_table
 from ragnostic.errors import counted
 from ragnostic.metrics import Metric
-from ragnostic.report.numbers import NOTHING, decimal, milliseconds, signed
+from ragnostic.report.numbers import NOTHING, bound, decimal, milliseconds, signed
 from ragnostic.report.sweep_view import SweepMean, SweepRow, SweepView
 
 _BESIDE = 2
@@ -39,7 +39,7 @@ def _row(row: SweepRow, view: SweepView, beside: tuple[str, ...]) -> list[str]:
         _interval(decimal(main.low), decimal(main.high)),
         *map(decimal, others),
         signed(found.value if found else None),
-        _interval(signed(found.low), signed(found.high)) if found else NOTHING,
+        _interval(bound(found.low), bound(found.high)) if found else NOTHING,
         decimal(found.p_holm if found else None),
         NOTHING if row.finding is None else row.finding.replace("_", " "),
         milliseconds(row.p50_ms),
@@ -79,10 +79,13 @@ def sweep_lines(view: SweepView) -> Iterator[str]:
     cut = [row for row in view.rows if row.unspent]
     if cut:
         most = max(cut, key=lambda row: row.unspent)
+        size = f"{most.unspent} of {counted(view.queries, 'query', 'queries')}"
+        alike = all(row.unspent == most.unspent for row in cut)
+        each = " each" if len(cut) > 1 else ""
+        share = f" ({size}{each})" if alike else f", most in {most.name} ({size})"
         yield (
-            f"top_k ends before the budget is spent in {counted(len(cut), 'combination')}, most in "
-            f"{most.name} ({most.unspent} of {counted(view.queries, 'query', 'queries')}): raise "
-            "retrieve.top_k, or small chunks lose by it"
+            f"top_k ends before the budget is spent in {counted(len(cut), 'combination')}{share}:"
+            " raise retrieve.top_k, or small chunks lose by it"
         )
     if view.best is None:
         yield f"no combination has a {label}, so none is best"
@@ -92,7 +95,7 @@ def sweep_lines(view: SweepView) -> Iterator[str]:
     if rivals:
         more = f" and {len(rivals) - _NAMED} more" if len(rivals) > _NAMED else ""
         yield f"cannot be told apart from it: {'; '.join(rivals[:_NAMED])}{more}"
-    elif len(view.rows) > 1:
+    elif view.others_are_worse:
         yield "all others are worse, beyond chance"
     left = view.total - len(view.rows) - len(view.pruned)
     if left:

@@ -18,6 +18,7 @@ from ragnostic.evalset.query_row import KEYS, RowReader, read_rows
 from ragnostic.records import EvalQuery
 
 _SEPARATOR = "|"
+_LABEL = "labels."
 DELIMITERS = (",", "\t", ";")
 _YES = frozenset(("true", "1", "yes", "y", "是"))
 _NO = frozenset(("false", "0", "no", "n", "否"))
@@ -30,8 +31,8 @@ def load_csv(path: Path, reader: RowReader, faults: list[Fault]) -> list[EvalQue
     r"""The queries of a CSV file with a header; the delimiter is comma, tab or semicolon.
 
     Other columns of INTERFACES (group, answerable, category, …) are read where they exist, an
-    empty cell is nothing. A line break inside a cell is ``\n``. Raises DataError if a column is
-    missing or nothing is usable.
+    empty cell is nothing, and ``labels.team`` is the label ``team``. A line break inside a cell is
+    ``\n``. Raises DataError if a column is missing or nothing is usable.
     """
     text = read_text(path, faults=faults)
     for delimiter in DELIMITERS:
@@ -107,7 +108,11 @@ def _named(cells: list[str] | RowError, columns: Mapping[str, int], width: int) 
         raise cells
     if len(cells) != width:
         raise RowError(f"has {counted(len(cells), 'cell')}, the header has {width}")
-    return {name: _value(name, cells[place]) for name, place in columns.items()}
+    row = {name: _value(name, cells[place]) for name, place in columns.items()}
+    labels = {name: row.pop(name) for name in columns if name.startswith(_LABEL)}
+    if labels:
+        row["labels"] = {name.removeprefix(_LABEL): text for name, text in labels.items() if text}
+    return row
 
 
 def _value(name: str, cell: str) -> Any:
@@ -116,6 +121,8 @@ def _value(name: str, cell: str) -> Any:
         return cell
     if not cell:
         return None
+    if name == "labels":
+        raise RowError("labels stand in a column each: labels.team, labels.topic")
     if name in ("gold", "gold_ids"):
         return cell.split(_SEPARATOR)
     if name == "answerable":

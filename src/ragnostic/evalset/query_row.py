@@ -26,6 +26,7 @@ KEYS = (
     "frequency",
     "answer",
     "source",
+    "labels",
 )
 _TEXTS = ("group", "category", "language", "answer", "source")
 
@@ -75,6 +76,7 @@ class RowReader:
             gold=self._gold(values, remarks),
             answerable=_answerable(values.get("answerable")),
             frequency=_frequency(values.get("frequency")),
+            labels=_labels(values.get("labels")),
             **texts,
         ), remarks
 
@@ -158,6 +160,23 @@ def _text(value: Any, name: str) -> str | None:
     if name in ("group", "category") and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     raise RowError(f"{name} must be a text, not {kind_of(value)}")
+
+
+def _labels(value: Any) -> dict[str, str]:
+    """Labels as text: numbers as JSON writes them; null is no label."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise RowError(f"labels must be an object, not {kind_of(value)}")
+    return {key: _label(key, label) for key, label in value.items() if label is not None}
+
+
+def _label(key: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise RowError(f"the label {key!r} must be a text or a number, not {kind_of(value)}")
+    return str(value)
 
 
 def _answerable(value: Any) -> bool:

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from ragnostic.errors import counted
 from ragnostic.offline.run_source import RunSource
 from ragnostic.offline.settings_diff import SILENT, SettingChange, settings_diff
+from ragnostic.report import announced
+from ragnostic.report.announced import Announcement, Joined
 from ragnostic.report.run import count, mapping, text
 
-_CHUNKER = "the chunker differs"
 _PARTS = (
-    ("retrieve.top_k", "top_k differs"),
-    ("chunk.", _CHUNKER),
-    ("embed.", "the embedder differs"),
-    ("retrieve.", "the retriever differs"),
-    ("rerank.", "the reranker differs"),
-    ("", "other settings differ"),
+    ("retrieve.top_k", announced.TOP_K),
+    ("chunk.", announced.CHUNKER),
+    ("embed.", announced.EMBEDDER),
+    ("retrieve.", announced.RETRIEVER),
+    ("rerank.", announced.RERANKER),
+    ("", announced.OTHER_SETTINGS),
 )
-"""Beginning of a setting's key → what it belongs to; the first that fits."""
+"""Beginning of a setting's key → what is said of it; the first that fits."""
 
-_BIGGER_CHUNKS = (
-    "at equal k bigger chunks always win: where chunkers differ, compare R(budget=2000)"
-    " and token precision"
-)
 _SHOWN = 5
 _HEX = 8
 
@@ -33,13 +29,15 @@ _HEX = 8
 def announcements(
     base: RunSource, candidate: RunSource, stages: tuple[str, str], shared: int
 ) -> list[str]:
-    """Lines about whatever differs between two runs beside their values.
+    """Lines about whatever differs between two runs beside their values, in English; a page says
+    them in its language (:func:`ragnostic.report.announced.in_words`).
 
     ``stages``: those that are compared, base and candidate; ``shared``: queries that both have.
     """
     lines: list[str] = []
     if stages[0] != stages[1]:
-        lines.append(f"the stages differ: {stages[0]} of the base, {stages[1]} of the candidate")
+        before, after = stages
+        lines.append(Announcement.of(announced.STAGES, base=before, candidate=after))
     lines += _data(base, candidate, shared)
     lines += _settings(settings_diff(settings_of(base), settings_of(candidate)))
     lines += _versions(base, candidate)
@@ -51,36 +49,44 @@ def settings_of(source: RunSource) -> Mapping[str, Any]:
     return mapping(source.meta.get("settings"))
 
 
-def mixed_repeats(side: str, sources: Sequence[RunSource]) -> list[str]:
-    """A line where the runs that stand for one system do not share their settings."""
+def repeats(side: str, sources: Sequence[RunSource], runs: int) -> list[str]:
+    """Lines about ``runs`` runs that stand for one system: that they are averaged, and which
+    settings they do not share. ``side``: ``announced.BASE`` or ``announced.CANDIDATE``.
+    """
+    if runs < 2:
+        return []
     changed = [
         change.key
         for before, after in pairwise(sources)
         for change in settings_diff(settings_of(before), settings_of(after))
         if not change.key.startswith(SILENT)
     ]
-    if not changed:
-        return []
-    return [f"the runs of the {side} do not share their settings: {_few(dict.fromkeys(changed))}"]
+    named = Announcement.of(side)
+    lines: list[str] = [Announcement.of(announced.REPEATED, side=named, count=runs)]
+    if changed:
+        keys = _few(dict.fromkeys(changed))
+        lines.append(Announcement.of(announced.MIXED, side=named, settings=keys))
+    return lines
 
 
 def _data(base: RunSource, candidate: RunSource, shared: int) -> Iterator[str]:
     before, after = (mapping(source.meta.get("data")) for source in (base, candidate))
     sets = [mapping(data.get("evaluation_set")) for data in (before, after)]
     if _other(*(found.get("sha256") for found in sets)):
-        shown = " → ".join(_set(found) for found in sets)
-        both = counted(shared, "query is", "queries are")
-        yield f"the evaluation set differs: {shown}; {both} in both"
+        both = _counted(announced.ONE_SHARED, announced.SHARED, shared)
+        shown = dict(zip(("base", "candidate"), map(_set, sets), strict=True))
+        yield Announcement.of(announced.EVALUATION_SET, shared=both, **shown)
     corpora = [mapping(data.get("corpus")) for data in (before, after)]
     if bool(corpora[0]) != bool(corpora[1]):
         known = base if corpora[0] else candidate
-        yield f"only {known.name} names its corpus: the other may have searched another one"
+        yield Announcement.of(announced.ONE_CORPUS, name=known.name)
     elif _other(*(found.get("sha256") for found in corpora)):
-        yield f"the corpus, as it was chunked, differs: {' → '.join(map(_corpus, corpora))}"
+        first, last = map(_corpus, corpora)
+        yield Announcement.of(announced.CORPUS, base=first, candidate=last)
     judges = [mapping(source.meta.get("judge")) for source in (base, candidate)]
     if bool(judges[0]) != bool(judges[1]):
         known = base if judges[0] else candidate
-        yield f"only {known.name} names its judge: the other may have been judged otherwise"
+        yield Announcement.of(announced.ONE_JUDGE, name=known.name)
 
 
 def _other(before: object, after: object) -> bool:
@@ -88,12 +94,25 @@ def _other(before: object, after: object) -> bool:
 
 
 def _set(found: Mapping[str, Any]) -> str:
-    return f"{_where(found)} ({counted(count(found.get('queries')), 'query', 'queries')})"
+    queries = count(found.get("queries"))
+    return _counted(announced.ONE_QUERY, announced.QUERIES, queries, path=_where(found))
+
+
+def _counted(one: str, many: str, number: int, **values: str) -> str:
+    if number == 1:
+        return Announcement.of(one, **values)
+    return Announcement.of(many, count=number, **values)
 
 
 def _corpus(found: Mapping[str, Any]) -> str:
-    parts = [f"{count(found[part])} {part}" for part in ("documents", "chunks") if part in found]
-    return f"{_where(found)} ({', '.join([*parts, str(found['sha256'])[:_HEX]])})"
+    sizes = (("documents", announced.DOCUMENTS), ("chunks", announced.CHUNKS))
+    parts = [
+        Announcement.of(message, count=count(found[part]))
+        for part, message in sizes
+        if part in found
+    ]
+    known = Joined.of([*parts, str(found["sha256"])[:_HEX]])
+    return Announcement.of(announced.CORPUS_SIZE, path=_where(found), parts=known)
 
 
 def _where(found: Mapping[str, Any]) -> str:
@@ -104,19 +123,21 @@ def _settings(changes: Sequence[SettingChange]) -> Iterator[str]:
     groups: dict[str, list[SettingChange]] = {}
     for change in changes:
         if not change.key.startswith(SILENT):
-            words = next(words for start, words in _PARTS if change.key.startswith(start))
-            groups.setdefault(words, []).append(change)
-    for _, words in _PARTS:
-        if words in groups:
-            yield f"{words}: {_few(map(str, groups[words]))}"
-        if words in groups and words == _CHUNKER:
-            yield _BIGGER_CHUNKS
+            message = next(said for start, said in _PARTS if change.key.startswith(start))
+            groups.setdefault(message, []).append(change)
+    for _, message in _PARTS:
+        if message in groups:
+            yield Announcement.of(message, settings=_few(map(str, groups[message])))
+        if message in groups and message == announced.CHUNKER:
+            yield Announcement.of(announced.BIGGER_CHUNKS)
 
 
-def _few(parts: Any) -> str:
+def _few(parts: Iterable[str]) -> Joined | Announcement:
     lines = list(parts)
-    more = f" and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
-    return "; ".join(lines[:_SHOWN]) + more
+    shown = Joined.of(lines[:_SHOWN], "; ")
+    if len(lines) <= _SHOWN:
+        return shown
+    return Announcement.of(announced.MORE, list=shown, count=len(lines) - _SHOWN)
 
 
 def _versions(base: RunSource, candidate: RunSource) -> Iterator[str]:
@@ -124,9 +145,9 @@ def _versions(base: RunSource, candidate: RunSource) -> Iterator[str]:
     changes = [
         change for change in settings_diff(before, after) if change.base and change.candidate
     ]
-    own = [change for change in changes if change.key == "ragnostic"]
-    if own:
-        yield f"the version of ragnostic differs: {own[0].base} → {own[0].candidate}"
+    for change in changes:
+        if change.key == "ragnostic" and change.base and change.candidate:
+            yield Announcement.of(announced.VERSION, base=change.base, candidate=change.candidate)
     others = [str(change) for change in changes if change.key != "ragnostic"]
     if others:
-        yield f"other versions differ: {_few(others)}"
+        yield Announcement.of(announced.OTHER_VERSIONS, settings=_few(others))

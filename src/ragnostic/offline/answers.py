@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ragnostic.adapters.calls import as_done
 from ragnostic.config import Configuration
 from ragnostic.config.models import PromptsSettings
 from ragnostic.errors import (
@@ -26,7 +27,7 @@ from ragnostic.offline.answer_files import (
     read_partial,
     write_answers,
 )
-from ragnostic.offline.calls import CallPolicy, as_done, retried
+from ragnostic.offline.calls import CallPolicy, retried
 from ragnostic.offline.prompts import Arm, Prompt, make_prompt
 from ragnostic.ports import Generation, Generator, Progress, Resources, no_progress
 from ragnostic.report.answer_tables import OK, Key

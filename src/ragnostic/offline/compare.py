@@ -15,11 +15,14 @@ from ragnostic.evalset.grouping import ScoreOrder
 from ragnostic.evalset.python_input import qrels_from
 from ragnostic.metrics import Metric, parse_list
 from ragnostic.metrics.naming import distinct
-from ragnostic.offline.announcements import announcements, mixed_repeats, settings_of
+from ragnostic.offline.announcements import announcements, repeats, settings_of
 from ragnostic.offline.compare_checks import check_comparable, some_ids
 from ragnostic.offline.compare_inputs import Loaded, Show, Wanted, load_side
 from ragnostic.offline.evaluation import DEFAULT_METRICS
+from ragnostic.offline.judged_check import check_judged
 from ragnostic.offline.settings_diff import SettingChange, settings_diff
+from ragnostic.report import announced
+from ragnostic.report.announced import Announcement, Joined
 from ragnostic.report.comparison_ranks import READ
 from ragnostic.report.comparison_view import ComparisonView
 from ragnostic.report.run import RunData
@@ -31,7 +34,7 @@ from ragnostic.stats.comparison import (
     changes,
     compare_sides,
 )
-from ragnostic.stats.gate_rules import LOST, Rule
+from ragnostic.stats.gate_rules import LOST, Rule, rule_texts
 from ragnostic.stats.gates import GateResult, Verdict, judge_gate
 from ragnostic.stats.sides import Side
 
@@ -46,7 +49,8 @@ MARKDOWN_LIMIT = 900_000
 class ComparisonResult:
     """What :func:`compare` found: ``result["RR@5"].finding``; shows itself in a notebook.
 
-    ``settings``: those that differ. ``announced``: what else differs, a line each. ``missing``:
+    ``settings``: those that differ. ``announced``: what else differs, a line of English each,
+    which the pages say in their language. ``missing``:
     judged queries without a ranking, by side. ``changes``: the queries whose first metric
     differs, biggest losses first. ``base``, ``candidate``: the values behind it all.
     """
@@ -104,11 +108,16 @@ class ComparisonResult:
             candidate_run=self.candidate_run,
         )
 
+    @property
+    def queries(self) -> dict[str, Any]:
+        """``shared``: how many; ids: ``unjudged, only_base, only_candidate, missing`` by side."""
+        found: dict[str, Any] = self.comparison.as_json()["queries"]
+        return found | {"missing": self.missing}
+
     def as_json(self) -> dict[str, Any]:
         """The object that ``ragnostic compare --json`` prints."""
-        found = self.comparison.as_json()
-        return found | {
-            "queries": found["queries"] | {"missing": self.missing},
+        return self.comparison.as_json() | {
+            "queries": self.queries,
             "settings": [change.as_json() for change in self.settings],
             "announced": self.announced,
             "gates": [] if self.gate is None else self.gate.as_json()["rules"],
@@ -143,7 +152,7 @@ def compare(
     *,
     qrels: Any = None,
     metrics: Sequence[str | Metric] | str | None = None,
-    gates: Sequence[str] = (),
+    gates: Sequence[str] | str = (),
     stage: str | None = None,
     missing: Missing = "zero",
     score_order: ScoreOrder = "similarity",
@@ -153,11 +162,13 @@ def compare(
     ``base``, ``candidate``: the path of a run folder, a run in memory, a result of
     :func:`ragnostic.evaluate`, or ``{metric: {query id: value}}``; with ``qrels``, whatever
     ``evaluate`` takes as a run. A list of those is one system measured several times: averaged
-    within each query. ``metrics``: those that both have where None. ``gates``: rules such as
-    ``"nDCG@10 >= -0.02"``. ``stage``: the one to compare instead of each side's final one.
+    within each query. ``metrics``: those that both have where None. ``gates``: one rule such as
+    ``"nDCG@10 >= -0.02"``, or several. ``stage``: the one to compare instead of each side's final
+    one.
 
     Raises UsageError for what cannot be compared: another judge, a shared query id with another
-    text or gold, no common metric or query; DataError for what cannot be read or scored.
+    text or gold, no common metric or query, no judged query that was answered; DataError for what
+    cannot be read or scored.
 
     >>> gold = {"q1": ["a"], "q2": ["b"]}
     >>> found = compare({"q1": ["a"], "q2": ["x"]}, {"q1": ["a"]}, qrels=gold, metrics=["RR@5"])
@@ -166,7 +177,7 @@ def compare(
     """
     _check_option("missing", missing, Missing)
     _check_option("score_order", score_order, ScoreOrder)
-    rules = [Rule.parse(text) for text in gates]
+    rules = [Rule.parse(text) for text in rule_texts(gates)]
     asked = _names(metrics)
     of_gates = tuple(rule.metric for rule in rules if rule.metric != LOST)
     judged = None if qrels is None else qrels_from(qrels)
@@ -180,7 +191,7 @@ def compare(
     )
     before = load_side(base, "base", wanted)
     after = load_side(candidate, "candidate", wanted, before.runs)
-    result = _compared((before, after), asked, stage, rules)
+    result = _compared((before, after), asked, stage, rules, missing)
     return replace(result, warnings=[*(judged.faults if judged else ()), *result.warnings])
 
 
@@ -203,6 +214,7 @@ def _compared(
     asked: tuple[str, ...] | None,
     stage: str | None,
     rules: Sequence[Rule],
+    missing: Missing,
 ) -> ComparisonResult:
     _check_questions(sides)
     _check_asked(sides, asked or (), stage)
@@ -213,6 +225,7 @@ def _compared(
     )
     _check_bare(sides, comparison)
     _check_shared(comparison)
+    check_judged((base.side, comparison.stages[0]), (candidate.side, comparison.stages[1]), missing)
     if asked is None:
         either = dict.fromkeys((*base.metrics, *candidate.metrics))
         alone = tuple(name for name in either if name not in common)
@@ -273,7 +286,8 @@ def _check_bare(sides: tuple[Loaded, Loaded], comparison: Comparison) -> None:
 
 
 def _check_shared(comparison: Comparison) -> None:
-    if comparison.shared or not (comparison.only_base or comparison.only_candidate):
+    both = comparison.shared or comparison.unjudged
+    if both or not (comparison.only_base or comparison.only_candidate):
         return
     raise UsageError(
         f"{comparison.base} and {comparison.candidate} have no query in common:"
@@ -291,22 +305,19 @@ def _settings(sides: tuple[Loaded, Loaded]) -> list[SettingChange]:
 
 
 def _announced(sides: tuple[Loaded, Loaded], comparison: Comparison) -> list[str]:
-    lines = []
+    lines: list[str] = []
     if sides[0].places == sides[1].places:
-        lines.append(f"base and candidate are the same: {comparison.base}")
-    for name, side in zip(("base", "candidate"), sides, strict=True):
-        if len(side.runs) > 1:
-            lines.append(
-                f"the {name} is the mean of {len(side.runs)} runs, query by query;"
-                " rankings are shown of the first"
-            )
-            lines += mixed_repeats(name, side.sources)
+        lines.append(Announcement.of(announced.SAME, name=comparison.base))
+    for name, side in zip((announced.BASE, announced.CANDIDATE), sides, strict=True):
+        lines += repeats(name, side.sources, len(side.runs))
     sources = [side.sources for side in sides]
     if all(sources):
         first = sources[0][0], sources[1][0]
-        lines += announcements(*first, comparison.stages, comparison.shared)
+        both = comparison.shared + len(comparison.unjudged)
+        lines += announcements(*first, comparison.stages, both)
     if comparison.unshared:
-        lines.append(f"only one side measures {', '.join(comparison.unshared)}: not compared")
+        names = Joined.of(comparison.unshared)
+        lines.append(Announcement.of(announced.UNSHARED, metrics=names))
     return lines
 
 

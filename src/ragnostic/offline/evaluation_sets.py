@@ -13,7 +13,7 @@ from ragnostic.metrics import Metric
 from ragnostic.metrics.inputs import Floats
 from ragnostic.offline.asked_queries import fingerprint_queries
 from ragnostic.records import EvalQuery
-from ragnostic.stats.estimates import estimate
+from ragnostic.stats.estimates import mean_estimate
 from ragnostic.stats.intervals import difference_interval
 from ragnostic.stats.sides import Side, side_from_scores
 
@@ -28,7 +28,7 @@ def sets_meta(
     """``sets`` and ``set_gaps`` of run.json; both None where there is only one set.
 
     ``sets``: query id → evaluation set. ``scores``: the long table of the run. Means have the
-    intervals that a gate judges (``stats.estimates``). A gap is the mean of the first set minus
+    intervals of the main table. A gap is the mean of the first set minus
     that of another, at the final stage, with the Welch interval: the sets hold different queries,
     so nothing is paired. A metric that compares queries with each other (AUROC) has no gap.
     """
@@ -76,7 +76,7 @@ def _sizes(members: Sequence[EvalQuery]) -> dict[str, Any]:
 def _mean(
     side: Side, stage: str, metric: Metric, rows: np.ndarray[Any, np.dtype[np.bool_]]
 ) -> dict[str, Any]:
-    found = asdict(estimate(side, stage, str(metric), rows=rows))
+    found = asdict(mean_estimate(side, stage, str(metric), rows=rows))
     return {"mean": found.pop("value"), **found}
 
 

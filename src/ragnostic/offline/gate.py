@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragnostic.config import Configuration
 from ragnostic.errors import UsageError
@@ -14,6 +15,9 @@ from ragnostic.report.run import RunData
 from ragnostic.stats.gate_faults import change_rules
 from ragnostic.stats.gate_rules import Rule, check_rule
 from ragnostic.stats.gates import GateResult, judge_gate
+
+if TYPE_CHECKING:
+    from ragnostic.offline.compare import ComparisonResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,15 @@ def _base(configuration: Configuration, out: Path, baseline: str | None, needy: 
     return beside if (beside / META).is_file() else find_run(out, written)
 
 
-def judge_run(run: RunData, rules: Sequence[str], base: RunData | Path | None = None) -> GateResult:
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """The verdict on a run, and the comparison that it stands on where a rule is about a change."""
+
+    gate: GateResult
+    comparison: ComparisonResult | None = None
+
+
+def judge_run(run: RunData, rules: Sequence[str], base: RunData | Path | None = None) -> JudgedRun:
     """Judge a run by rules, those about a change against ``base``.
 
     Raises UsageError for rules that cannot be read or judged, and where the two runs cannot be
@@ -78,10 +90,10 @@ def judge_run(run: RunData, rules: Sequence[str], base: RunData | Path | None = 
     """
     parsed = [Rule.parse(rule) for rule in rules]
     if base is None or not change_rules(parsed):
-        return judge_gate(parsed, None, side_of_run(run), ())
+        return JudgedRun(judge_gate(parsed, None, side_of_run(run), ()))
     from ragnostic.offline.compare import compare  # noqa: PLC0415 - only where there is a base
 
-    judged = compare(base, run, gates=rules).gate
-    if judged is None:  # pragma: no cover - there are rules
+    found = compare(base, run, gates=rules)
+    if found.gate is None:  # pragma: no cover - there are rules
         raise AssertionError("rules were given and none was judged")
-    return judged
+    return JudgedRun(found.gate, found)

@@ -43,8 +43,8 @@ def worst_queries(
 ) -> WorstQueries:
     """The queries that pull a rule's value to the wrong side of its bound, in its slice.
 
-    For a change those that changed that way; for the value itself those below the mean (above it,
-    where the bound is from above). The arguments are those of
+    For a change those that changed that way; for the value itself those that do not keep to the
+    bound, of an AUROC those that lower it. The arguments are those of
     :func:`~ragnostic.stats.gates.judge_gate` and one of its results.
 
     >>> from ragnostic.stats.sides import side_from_values
@@ -58,12 +58,13 @@ def worst_queries(
     metric = counted_metric(rule, metrics)
     after = candidate.values[rule.stage or candidate.final_stage, metric]
     before = None if rule.absolute or base is None else _before(rule, base, candidate, metric)
-    wrong = _sign(rule, metric) * (after - (_mean(after) if before is None else before))
+    wrong = _sign(rule, metric) * (after - (_middle(rule, after) if before is None else before))
     if rule.column is not None:
         inside = pc.equal(candidate.columns[rule.column], result.slice or rule.value)
         outside = ~np.asarray(inside.fill_null(fill_value=False).to_numpy(zero_copy_only=False))
         wrong = np.where(outside, np.nan, wrong)
-    rows = np.flatnonzero(wrong > TOLERANCE)  # NaN is not above it
+    strict = before is None and rule.op in {">", "<"}
+    rows = np.flatnonzero(wrong > (-TOLERANCE if strict else TOLERANCE))  # NaN is not above it
     rows = rows[np.argsort(-wrong[rows], kind="stable")]
     ids = candidate.query_ids.take(pa.array(rows[:MOST])).to_pylist()
     shown = [
@@ -80,8 +81,11 @@ def _before(rule: Rule, base: Side, candidate: Side, metric: str) -> Floats:
     return found
 
 
-def _mean(values: Floats) -> float:
+def _middle(rule: Rule, values: Floats) -> float:
+    """What a value on the right side of keeps to the rule; one query has no AUROC of its own."""
     known = values[~np.isnan(values)]
+    if Metric.parse(rule.metric).definition.finish is None:
+        return rule.bound
     return float(known.mean()) if known.size else 0.0
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsFloat
 
-from ragnostic.errors import UsageError
+from ragnostic.errors import DataError, UsageError
 from ragnostic.metrics import Metric
 from ragnostic.stats.sides import Side, side_from_values
 
@@ -24,7 +25,7 @@ def sides_of_values(given: Mapping[str, Any], name: str) -> list[GivenSide]:
     are lists of repeats.
 
     A value is a number, None where undefined, or a list of those. Raises UsageError for anything
-    else, DataError for a value that is no finite number.
+    else, DataError for a value that is no finite number, NaN too: it is mostly a slip upstream.
 
     >>> found = sides_of_values({"mrr@5": {"q1": [0.5, 1.0], "q2": 1.0}}, "base")
     >>> [entry.side.values["retrieve", "RR@5"].tolist() for entry in found]
@@ -35,6 +36,7 @@ def sides_of_values(given: Mapping[str, Any], name: str) -> list[GivenSide]:
     for metric, values in given.items():
         if isinstance(values, Mapping):
             columns[metric] = values
+            _refuse_nan(name, metric, values)
         elif isinstance(values, int | float):
             columns[metric] = {}
             bare.append(str(Metric.parse(metric)))
@@ -56,6 +58,16 @@ def sides_of_values(given: Mapping[str, Any], name: str) -> list[GivenSide]:
         )
         for at in range(max(repeats, 1))
     ]
+
+
+def _refuse_nan(name: str, metric: str, values: Mapping[str, Any]) -> None:
+    for query, value in values.items():
+        for number in value if _several(value) else [value]:
+            if isinstance(number, SupportsFloat) and math.isnan(number):
+                raise DataError(
+                    f"{name}: {Metric.parse(metric)} of query {query}: {number!r} is no number",
+                    hint="give None where a query has no value",
+                )
 
 
 def _several(value: Any) -> bool:

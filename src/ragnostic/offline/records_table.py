@@ -66,6 +66,7 @@ def _row(
         "group": query.group,
         "answerable": query.answerable,
         "frequency": query.frequency,
+        "labels": list(query.labels.items()) or None,
         EXPECTED_ANSWER.name: query.answer,
         ASKED.name: asked_sha256(query),
         "outcome": "failed" if failed else "ok",

@@ -6,7 +6,6 @@ import errno
 import hashlib
 import json
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -17,12 +16,12 @@ import pyarrow.parquet as pq
 
 from ragnostic.errors import DataError, UsageError
 from ragnostic.offline.answer_files import read_answer_tables
+from ragnostic.offline.partial_folders import make_partial
 from ragnostic.offline.run_schema import RUN_SCHEMA, upgraded_meta, upgraded_records
 from ragnostic.offline.tags import LATEST, read_tags
 from ragnostic.records import stages_of
 from ragnostic.report.run import RunData
 
-PARTIAL = ".partial-"
 META, RECORDS, CHUNKS, SCORES = "run.json", "records.parquet", "chunks.parquet", "scores.parquet"
 REPORT = "report.html"
 
@@ -48,7 +47,7 @@ def write_run(out: Path, name: str, run: RunData, render: Render) -> Path:
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
-        aside = Path(tempfile.mkdtemp(prefix=PARTIAL, dir=out))
+        aside = make_partial(out)
     except OSError as error:
         raise _not_writable(out, error) from error
     try:
@@ -70,7 +69,7 @@ def check_out(out: Path) -> None:
     """Raise UsageError where no run folder can be made below ``out``; nothing is left there."""
     try:
         there = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
-        Path(tempfile.mkdtemp(prefix=PARTIAL, dir=there)).rmdir()
+        make_partial(there).rmdir()
     except OSError as error:
         raise _not_writable(out, error) from error
 

@@ -12,6 +12,7 @@ from ragnostic.errors import RagnosticError
 from ragnostic.metrics import Metric
 from ragnostic.offline.evaluation_run import Job, evaluate
 from ragnostic.offline.memo import Memo
+from ragnostic.offline.partial_folders import remove_partials
 from ragnostic.offline.run_folder import check_out, read_run, write_run
 from ragnostic.offline.sweep_plan import Combination, SweepPlan
 from ragnostic.offline.sweep_search import RUNGS, draw, halve, load_optuna, sample_of
@@ -82,11 +83,13 @@ class SweepRuns:
 def run_sweep(plan: SweepPlan, job: SweepJob) -> SweepRuns:
     """Evaluate the combinations that are not finished yet; each becomes a run folder.
 
-    Raises what an evaluation raises, naming the combination; what is finished stays.
+    What a killed sweep left half written is removed. Raises what an evaluation raises, naming
+    the combination; what is finished stays.
     """
     if job.search != "grid":
         load_optuna()
     check_out(job.out)
+    remove_partials(job.out)
     runner = _Runner(plan, job, read_state(job.out, plan))
     if job.search == "halving":
         return runner.halved(draw(plan, job.budget, job.seed))

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 from ragnostic.config import TABLES
 from ragnostic.config.secrets import hide_secrets
 from ragnostic.config.source import parse_assignment
 from ragnostic.errors import ConfigError, ConfigFault, UsageError
-
-LARGEST_GRID = 5_000
-"""Combinations that are checked before anything runs; more would take minutes to read."""
 
 _BARE = re.compile(r"[\w.+/-]+")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
@@ -25,6 +20,7 @@ _HINT = 'for example --grid retrieve.top_k=10,20 or --grid \'embed.query_prefix=
 _TURNED_DOWN = {
     "score.overlap": "another overlap is another judge, and runs of different judges are never "
     "compared",
+    "score.metrics": "it only adds columns to the table; name all metrics in the configuration",
     "dataset": "all combinations answer the same queries, or they could not be compared",
 }
 
@@ -80,25 +76,19 @@ def parse_axes(grids: Sequence[str], sets: Sequence[str] = ()) -> list[Axis]:
         raise UsageError("no --grid is given", hint=_HINT)
     if faults:
         raise ConfigError(faults)
-    if (count := prod(len(axis.written) for axis in axes)) > LARGEST_GRID:
-        raise UsageError(
-            f"the grid has {count} combinations; at most {LARGEST_GRID} are possible",
-            hint="vary fewer settings, or fewer values of each",
-        )
     return axes
 
 
-def combinations_of(axes: Sequence[Axis]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """(name, assignments) of every combination; the last axis varies quickest.
+def named(axes: Sequence[Axis], values: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """(name, assignments) of the combination with one value of every axis.
 
     >>> axes = parse_axes(["chunk.max_tokens=200,400", "retrieve.use=bm25,dense"])
-    >>> [name for name, _ in combinations_of(axes)][:2]
-    ['chunk.max_tokens=200, retrieve.use=bm25', 'chunk.max_tokens=200, retrieve.use=dense']
+    >>> named(axes, ["200", "bm25"])
+    ('chunk.max_tokens=200, retrieve.use=bm25', ('chunk.max_tokens=200', 'retrieve.use=bm25'))
     """
-    for values in itertools.product(*(axis.written for axis in axes)):
-        pairs = list(zip(axes, values, strict=True))
-        name = ", ".join(axis.shown(value) for axis, value in pairs)
-        yield name, tuple(axis.assignment(value) for axis, value in pairs)
+    pairs = list(zip(axes, values, strict=True))
+    name = ", ".join(axis.shown(value) for axis, value in pairs)
+    return name, tuple(axis.assignment(value) for axis, value in pairs)
 
 
 def split_values(text: str) -> list[str]:

@@ -13,7 +13,8 @@ from ragnostic.errors import ConfigError, ConfigFault, UsageError, counted
 from ragnostic.metrics import Metric
 from ragnostic.metrics.registry import mean
 from ragnostic.offline.memo import corpus_key, index_key, rerank_key, retrieval_key
-from ragnostic.offline.sweep_grid import Axis, combinations_of
+from ragnostic.offline.sweep_grid import Axis, named
+from ragnostic.offline.sweep_pick import LARGEST_GRID, grid_size, picked
 
 BUDGET_METRICS = ("R(budget=2000)", "TokenPrecision")
 """What chunkers are compared by: at equal k bigger chunks always win (METRICS 3)."""
@@ -39,7 +40,8 @@ class SweepPlan:
     ``metric`` ranks them, those in ``beside`` are shown with it. ``written`` is the key of the
     combination that the configuration is without any --grid; None where there is none.
     ``left_out``: (name, name of the combination with the same settings). ``chunkers_differ``:
-    more than one way of cutting documents is compared.
+    more than one way of cutting documents is compared. ``grid``: how many combinations the grid
+    has where these are only some that were drawn from it; else 0.
     """
 
     axes: tuple[Axis, ...]
@@ -49,6 +51,12 @@ class SweepPlan:
     written: str | None
     left_out: tuple[tuple[str, str], ...]
     chunkers_differ: bool
+    grid: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many combinations there are to choose from."""
+        return self.grid or len(self.combinations)
 
     def in_running_order(self, chosen: Iterable[Combination]) -> list[Combination]:
         """The chosen combinations, those that share most next to each other."""
@@ -66,14 +74,28 @@ class SweepPlan:
 
 
 def plan_sweep(
-    load: Load, axes: Sequence[Axis], sets: Sequence[str] = (), *, metric: str | None = None
+    load: Load,
+    axes: Sequence[Axis],
+    sets: Sequence[str] = (),
+    *,
+    metric: str | None = None,
+    budget: int | None = None,
+    seed: int = 0,
 ) -> SweepPlan:
     """Load every combination; raises ConfigError with the faults of all, each told once.
 
     ``metric`` ranks the combinations instead of the first one of the configuration; where
-    chunkers differ only another budget metric does.
+    chunkers differ only another budget metric does. ``budget``: how many a search will try; of
+    a grid of more than 5,000 only so many are drawn and loaded, and without a budget UsageError
+    is raised, as for a metric that looks deeper than a combination retrieves.
     """
-    loaded = _load_all(load, axes, sets)
+    try:
+        base = load(sets)
+    except ConfigError:  # only the grid makes it whole
+        base = None
+    settings = {} if base is None else base.as_json()
+    points = [named(axes, values) for values in picked(axes, budget, seed, settings)]
+    loaded = _load_all(load, points, axes, sets)
     distinct, left_out = _distinct(loaded)
     chunkers = {corpus_key(configuration) for _, _, configuration in distinct}
     differ = len(chunkers) > 1 and any(axis.path[0] == "chunk" for axis in axes)
@@ -82,33 +104,54 @@ def plan_sweep(
         _combination(name, assignments, configuration, (ranking, *beside))
         for name, assignments, configuration in distinct
     )
-    try:
-        written = _identity(load(sets))
-    except ConfigError:  # only the grid makes it whole
-        written = ""
+    for combination in combinations:
+        _check_depth(combination, ranking)
+    written = "" if base is None else _identity(base)
     same = (
         combination.key
         for combination, (_, _, configuration) in zip(combinations, distinct, strict=True)
         if _identity(configuration) == written
     )
-    return SweepPlan(tuple(axes), combinations, ranking, beside, next(same, None), left_out, differ)
+    whole = grid_size(axes)
+    return SweepPlan(
+        tuple(axes),
+        combinations,
+        ranking,
+        beside,
+        next(same, None),
+        left_out,
+        differ,
+        grid=whole if whole > LARGEST_GRID else 0,
+    )
+
+
+def _check_depth(combination: Combination, metric: str) -> None:
+    """A metric that looks deeper than was retrieved has no value (METRICS 1.1)."""
+    cutoff, top_k = Metric.parse(metric).cutoff, combination.configuration.settings.retrieve.top_k
+    if cutoff is not None and cutoff > top_k:
+        raise UsageError(
+            f"{metric} looks at {cutoff} results, but {combination.name} retrieves"
+            f" {top_k} (retrieve.top_k), so it has no value there",
+            hint=f"raise retrieve.top_k to {cutoff} or more, or rank by another --metric",
+        )
 
 
 def _load_all(
-    load: Load, axes: Sequence[Axis], sets: Sequence[str]
+    load: Load,
+    points: Sequence[tuple[str, tuple[str, ...]]],
+    axes: Sequence[Axis],
+    sets: Sequence[str],
 ) -> list[tuple[str, tuple[str, ...], Configuration]]:
     found: list[tuple[str, tuple[str, ...], Configuration]] = []
     faults: dict[ConfigFault, list[str]] = {}
-    total = 0
-    for name, assignments in combinations_of(axes):
-        total += 1
+    for name, assignments in points:
         try:
             found.append((name, assignments, load([*sets, *assignments])))
         except ConfigError as error:
             for fault in error.faults:
                 faults.setdefault(_of_grid(fault, axes), []).append(name)
     if faults:
-        raise ConfigError(_told(fault, names, total) for fault, names in faults.items())
+        raise ConfigError(_told(fault, names, len(points)) for fault, names in faults.items())
     return found
 
 

@@ -76,7 +76,7 @@ def view_of(plan: SweepPlan, done: SweepRuns, baseline: RunSource | None = None)
         beside=plan.beside,
         rows=tuple(rows),
         baseline=base.row.name,
-        total=len(plan.combinations),
+        total=plan.total,
         outside=None if outside is None else outside.row,
         chunkers_differ=plan.chunkers_differ,
         pruned=tuple(
@@ -170,7 +170,10 @@ def _family(base: _Measured, others: Sequence[_Measured], metric: str) -> dict[i
 
 
 def _finding(difference: Difference | None, *, upward: bool) -> Finding | None:
-    return None if difference is None else finding_of(difference, higher_is_better=upward)
+    """None, too, where there is no query on which both have a value."""
+    if difference is None or difference.value is None:
+        return None
+    return finding_of(difference, higher_is_better=upward)
 
 
 def _front(rows: Sequence[SweepRow], metric: str, *, upward: bool) -> set[str]:

@@ -8,14 +8,16 @@ from gettext import NullTranslations
 from typing import TYPE_CHECKING, Any
 
 from ragnostic.report import comparison_words as words
+from ragnostic.report.announced import in_words
 from ragnostic.report.catalogue import TAGS, Language, catalogue
 from ragnostic.report.charts import render_chart
 from ragnostic.report.comparison_drawings import difference_chart, slope_chart
 from ragnostic.report.comparison_model import build_comparison
 from ragnostic.report.comparison_page import ComparisonPage, Histogram, Slopes
 from ragnostic.report.comparison_view import ComparisonView
+from ragnostic.report.gate_remarks import rule_remark
 from ragnostic.report.html import environment
-from ragnostic.report.numbers import NOTHING, signed
+from ragnostic.report.numbers import NOTHING, bound
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -77,7 +79,8 @@ def _pages(text: NullTranslations) -> Environment:
         colour=words.colour_of,
         probability=words.probability,
         reach_label=reach_label,
-        remark=words.rule_remark,
+        in_words=partial(in_words, words=text),
+        remark=partial(rule_remark, words=text),
     )
     pages.globals.update(is_change=words.is_change)
     pages.globals.update(
@@ -132,7 +135,7 @@ def bounds(interval: Difference | RuleResult, signs: str = "+") -> str:
     """
     if interval.low is None or interval.high is None:
         return NOTHING
-    ends = (signed(end, 3).lstrip("±") for end in (interval.low, interval.high))
+    ends = (bound(end, 3).lstrip("±") for end in (interval.low, interval.high))
     return "[" + ", ".join(end if signs else end.lstrip("+") for end in ends) + "]"
 
 

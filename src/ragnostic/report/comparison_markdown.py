@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from gettext import NullTranslations
 from typing import TYPE_CHECKING
 
+from ragnostic.report.announced import in_words
 from ragnostic.report.catalogue import N_, Language, catalogue
 from ragnostic.report.comparison_model import build_comparison
 from ragnostic.report.comparison_page import ChangedQuery, ComparisonPage, Few
@@ -34,7 +35,7 @@ from ragnostic.report.labels import canonical
 from ragnostic.report.markdown import escaped
 from ragnostic.report.numbers import NOTHING, decimal, signed
 from ragnostic.report.page import Ranking
-from ragnostic.report.visible import excerpt
+from ragnostic.report.visible import excerpt, run_on
 from ragnostic.stats.gate_rules import LOST, Rule
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _sections(
     if sentence:
         yield Section([escaped(sentence)])
     if page.announced.total:
-        rows = [f"- {_short(line, _TEXT * 2)}" for line in page.announced.items]
+        rows = [f"- {_short(in_words(line, words), _TEXT * 2)}" for line in page.announced.items]
         yield _titled(N_("What else differs"), rows, words, page.announced.total)
     if page.settings:
         yield _settings(page, words)
@@ -99,7 +100,7 @@ def _verdict(view: ComparisonView, page: ComparisonPage, words: NullTranslations
         "",
         f"**{escaped(counts)}** ({_stages(page)})",
         "",
-        escaped(" ".join(filter(None, sentences))),
+        escaped(run_on(sentences)),
     ]
     return Section([*head, *(["", *caveats] if caveats else [])])
 
@@ -112,7 +113,7 @@ def _stages(page: ComparisonPage) -> str:
 def _gate(page: ComparisonPage, words: NullTranslations) -> Section:
     gate = page.gate
     assert gate is not None  # noqa: S101 - the caller looked
-    title = f"### {words.gettext('Gate')}: {gate.verdict}"
+    title = f"### {_said(words.gettext('Gate'), gate.verdict, words)}"
     names = (N_("Rule"), N_("Verdict"), N_("Value"), N_("Interval"), "n", N_("Why"))
     rows = [
         _line(
@@ -175,11 +176,13 @@ def _query(query: ChangedQuery, words: NullTranslations) -> str:
     values = f"{decimal(query.before)} → {decimal(query.after)}"
     change = f"{values} ({signed(query.after - query.before)})"
     path = rank_path(query, words)
-    line = f"- **{_short(query.query_id, _ID)}**{text}: {change}" + (f", {path}" if path else "")
+    if path:
+        change = words.gettext("%(change)s, %(path)s") % {"change": change, "path": path}
+    line = f"- {_said(f'**{_short(query.query_id, _ID)}**{text}', change, words)}"
     names = (words.gettext("Base"), words.gettext("Candidate"))
     for name, ranking in zip(names, query.rankings, strict=True):
         if ranking is not None:
-            line += f"\n  - {name}: {_top(ranking, words)}"
+            line += f"\n  - {_said(name, _top(ranking, words), words)}"
     return line
 
 
@@ -209,7 +212,13 @@ def _few(title: str, few: Few, words: NullTranslations) -> str:
     ids = words.gettext(", ").join(_short(id_, _ID) for id_ in few.items)
     left = few.more
     more = " " + words.gettext("… and %(count)s more") % {"count": left} if left else ""
-    return f"- {title}: {few.total} ({ids}{more})"
+    listed = words.gettext("%(count)s (%(ids)s)") % {"count": few.total, "ids": ids + more}
+    return f"- {_said(title, listed, words)}"
+
+
+def _said(name: str, text: str, words: NullTranslations) -> str:
+    """``name: text`` with the colon of the language."""
+    return words.gettext("%(name)s: %(text)s") % {"name": name, "text": text}
 
 
 def _titled(title: str, rows: Sequence[str], words: NullTranslations, total: int = 0) -> Section:

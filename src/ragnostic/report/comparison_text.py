@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ragnostic.report.catalogue import N_, catalogue
 from ragnostic.report.comparison_words import finding_label, probability
 from ragnostic.report.labels import canonical
-from ragnostic.report.numbers import NOTHING, decimal, signed
+from ragnostic.report.numbers import NOTHING, bound, decimal, signed
 from ragnostic.report.visible import visible
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def difference_cells(found: Difference) -> list[str]:
 
 def interval(low: float | None, high: float | None) -> str:
     """Both ends with their sign; a dash where there is no interval."""
-    return NOTHING if low is None or high is None else f"[{signed(low)}, {signed(high)}]"
+    return NOTHING if low is None or high is None else f"[{bound(low)}, {bound(high)}]"
 
 
 def telling_slices(comparison: Comparison) -> dict[str, tuple[SliceComparison, ...]]:

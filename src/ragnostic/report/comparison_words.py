@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ragnostic.report.catalogue import N_
 from ragnostic.report.comparison_page import ChangedQuery, ComparisonPage, Slopes
 from ragnostic.report.labels import canonical, heading
-from ragnostic.report.numbers import decimal, signed, whole
+from ragnostic.report.numbers import bound, decimal, signed, whole
 from ragnostic.report.visible import excerpt, visible
 from ragnostic.report.words import SMALL
 
@@ -43,7 +43,6 @@ _OF_FILTERS = {
     "lost": N_("Lost"),
     "found": N_("Found"),
 }
-_SAID = "the interval holds the bound"
 _TRAFFIC = {"head": N_("frequent"), "tail": N_("rare")}
 _METHODS = {
     "bca": N_("BCa bootstrap, 10,000 resamples"),
@@ -91,8 +90,8 @@ def interval_sentence(page: ComparisonPage, words: NullTranslations) -> str:
     if found.low is None or found.high is None or row.finding == "same":
         return counts
     return words.gettext("The 95%% CI of the difference is %(low)s to %(high)s. %(counts)s") % {
-        "low": signed(found.low, 3),
-        "high": signed(found.high, 3),
+        "low": bound(found.low, 3),
+        "high": bound(found.high, 3),
         "counts": counts,
     }
 
@@ -163,12 +162,6 @@ def rule_reason(rule: RuleResult, words: NullTranslations) -> str:
     return words.gettext(_WHY[rule.verdict])
 
 
-def rule_remark(rule: RuleResult) -> str:
-    """What the program adds in its own words, without what :func:`rule_reason` says."""
-    parts = (rule.reason or "").split("; ")
-    return visible("; ".join(part for part in parts if not part.startswith(_SAID)))
-
-
 def is_change(rule: RuleResult) -> bool:
     """Whether the value of a rule is a difference, and not a mean or a share."""
     return not rule.rule.startswith(("abs:", "lost"))
@@ -232,14 +225,24 @@ def _unpaired(page: ComparisonPage) -> int:
 
 def method_sentence(page: ComparisonPage, words: NullTranslations) -> str:
     """How the intervals and the p values were made."""
-    row = page.main
-    if row is None or row.difference.method is None:
+    methods: dict[str, list[str]] = {}
+    for row in page.metrics.rows:
+        if row.difference.method is not None:
+            methods.setdefault(row.difference.method, []).append(visible(canonical(row.name)))
+    if not methods:
         return ""
+    told = {method: words.gettext(_METHODS[method]) for method in methods}
+    if len(told) > 1:
+        told = {
+            method: words.gettext("%(metrics)s: %(method)s")
+            % {"metrics": words.gettext(", ").join(names), "method": told[method]}
+            for method, names in methods.items()
+        }
     return words.gettext(
         "Paired over the queries with a value on both sides. Interval: %(method)s. p: paired"
         " randomization test, corrected by Holm over all metrics. Detectable: the smallest"
         " difference that these queries would show in four cases out of five."
-    ) % {"method": words.gettext(_METHODS[row.difference.method])}
+    ) % {"method": words.gettext("; ").join(told.values())}
 
 
 def slopes_sentence(slopes: Slopes, words: NullTranslations) -> str:

@@ -8,6 +8,7 @@ from gettext import NullTranslations
 from ragnostic.report.charts import render_chart
 from ragnostic.report.drawings import bars_chart, recall_chart
 from ragnostic.report.page import Bars, Page
+from ragnostic.report.visible import run_on
 from ragnostic.report.words import curve_sentence, stage_label
 
 
@@ -47,7 +48,7 @@ def _curve(page: Page, words: NullTranslations) -> str:
         half=words.gettext("half-life"),
         plateau=words.gettext("90–95%"),
     )
-    summary = " ".join(
+    summary = run_on(
         f"{stage_label(curve.stage, words)}: {curve_sentence(curve, words)}"
         for curve in page.curves
     )

@@ -105,6 +105,7 @@ _SENTENCES: dict[str, Callable[..., Any]] = {
 
 def _filters(text: NullTranslations) -> dict[str, Any]:
     return {
+        "bound": numbers.bound,
         "canonical": labels.canonical,
         "decimal": numbers.decimal,
         "excerpt": lambda value, limit=EXCERPT: visible(excerpt(value, limit)),

@@ -106,10 +106,13 @@ _FAULTS = {
     "missing_query": N_("Judged queries without results"),
     "more_results_than_top_k": N_("More results than asked for"),
     "near_match": N_("Ids that match only nearly"),
+    "negative_duration": N_("Ends before it starts"),
     "negative_grade": N_("Grades below 0"),
+    "no_end": N_("Without an end"),
     "no_overlap": N_("No gold among any results"),
     "no_results": N_("Stages without any result"),
     "no_shared_query": N_("No query in common"),
+    "no_start": N_("Without a start"),
     "null_gold_id": N_("Gold without an id"),
     "null_retrieved_id": N_("Results without an id"),
     "number_ids": N_("Ids given as numbers"),
@@ -132,6 +135,7 @@ _FAULTS = {
     "unjudged_query": N_("Queries without a judgment"),
     "unknown_key": N_("Unknown keys"),
     "vector_cache": N_("Vector cache"),
+    "verdict_cache": N_("Cache of grades"),
     "zero_vector": N_("Vectors without a direction"),
 }
 

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from ragnostic.report.account_words import account_sentences
 from ragnostic.report.catalogue import Language, catalogue
 from ragnostic.report.labels import canonical, fault_label, metric_label, place_label
-from ragnostic.report.numbers import decimal, percent, signed
+from ragnostic.report.numbers import bound, decimal, percent, signed
 from ragnostic.report.page import MetricRow, Page, Tile
 from ragnostic.report.robustness_words import robustness_sentences
 from ragnostic.report.set_words import set_sentences
 from ragnostic.report.unanswerable_words import unanswerable_sentence
-from ragnostic.report.visible import excerpt, visible
+from ragnostic.report.visible import excerpt, run_on, visible
 from ragnostic.report.words import caveats, first_look, gain_sentence, headline, stage_label
 
 WORST = 5
@@ -26,11 +26,7 @@ def render_markdown(page: Page, *, language: Language = "en") -> str:
     words = catalogue(language)
     title = page.header.name or page.header.run
     head = f"{words.gettext('Retrieval check-up')} {escaped(title)}".strip()
-    verdict = " ".join(
-        sentence
-        for sentence in (headline(page, words), gain_sentence(page, words), first_look(page, words))
-        if sentence
-    )
+    verdict = run_on((headline(page, words), gain_sentence(page, words), first_look(page, words)))
     blocks = [
         f"## {head}",
         escaped(verdict),
@@ -99,7 +95,7 @@ def _sets(page: Page, language: Language) -> str:
         label = f"{metric_label(row.metric, words)} {escaped(canonical(row.metric))}"
         cells = [label, *(decimal(value.mean) for value in row.values)]
         for found in row.gaps:
-            cells += [signed(found.difference), _ends(found.low, found.high, signed)]
+            cells += [signed(found.difference), _ends(found.low, found.high, bound)]
         lines.append(_line(cells))
     title = f"**{words.gettext('Evaluation sets')}**"
     return "\n".join([title, "", *lines, "", *map(escaped, set_sentences(sets, words))])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 NOTHING = "–"
+_ZERO = 1e-9
+"""Below this a difference is rounding of the machine."""
 
 
 def decimal(value: float | None, places: int = 4) -> str:
@@ -30,6 +32,20 @@ def signed(value: float | None, places: int = 4) -> str:
     if not digits.strip("0."):
         return f"±{digits}"
     return f"{'+' if value > 0 else '−'}{digits}"
+
+
+def bound(value: float | None, places: int = 4) -> str:
+    """An end of a difference's interval: as :func:`signed`, with more places where it would look
+    like 0 without being it, since the side of 0 is what it is read for.
+
+    >>> bound(-0.0253, 3), bound(0.00004, 3), bound(-0.0000004, 3), bound(0.0, 3)
+    ('−0.025', '+0.00004', '−0.0000004', '±0.000')
+    """
+    if value is None or not math.isfinite(value) or abs(value) < _ZERO:
+        return signed(0.0 if value is not None and math.isfinite(value) else None, places)
+    while not f"{abs(value):.{places}f}".strip("0."):
+        places += 1
+    return signed(value, places)
 
 
 def percent(part: float, whole: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gettext import NullTranslations
 
 from ragnostic.report.labels import canonical
-from ragnostic.report.numbers import decimal, percent, signed
+from ragnostic.report.numbers import bound, decimal, percent, signed
 from ragnostic.report.robustness import LengthEffect, Paraphrases, Robustness
 from ragnostic.report.words import stage_label
 
@@ -54,8 +54,8 @@ def length_sentence(found: LengthEffect, words: NullTranslations) -> str:
         "stage": stage_label(found.stage, words),
         "metric": canonical(found.metric),
         "rho": signed(found.rho, 2),
-        "low": signed(found.low, 2),
-        "high": signed(found.high, 2),
+        "low": bound(found.low, 2),
+        "high": bound(found.high, 2),
         "n": found.n,
         "tendency": tendency,
     }

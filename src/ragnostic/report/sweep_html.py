@@ -106,9 +106,9 @@ def base_sentence(view: SweepView, words: NullTranslations) -> str:
 
 def rivals_sentence(view: SweepView, words: NullTranslations) -> str:
     """How many others may be as good; empty where nothing is best or alone."""
-    if view.best is None or len(view.rows) < _POINTS:
-        return ""
     count = len(view.rivals)
+    if view.best is None or not (count or view.others_are_worse):
+        return ""
     if not count:
         return words.gettext("All others are worse, beyond chance.")
     return words.gettext(

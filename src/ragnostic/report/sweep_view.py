@@ -26,7 +26,8 @@ class SweepRow:
     """One combination, or the run that all are compared with.
 
     ``difference`` is against the baseline, its ``p_holm`` over the combinations of the table;
-    None for the baseline itself. ``against_best``: what can be said of it beside the best one;
+    None for the baseline itself. ``finding``: what it comes to; None, too, where no query has a
+    value on both sides. ``against_best``: what can be said of it beside the best one;
     None for the best itself and for an outside baseline. ``p50_ms``, ``p95_ms``: latency of a
     query over all stages. ``pareto``: no other is at least as good and as quick, and better in
     one of both. ``unspent``: queries whose ranking was cut by top_k before the token budget of the
@@ -97,6 +98,12 @@ class SweepView:
     def best(self) -> SweepRow | None:
         """The row with the best mean; None where no combination has one."""
         return next((row for row in self.rows if row.best), None)
+
+    @property
+    def others_are_worse(self) -> bool:
+        """Whether every row but the best is worse than it, beyond chance."""
+        others = [row for row in self.rows if not row.best]
+        return bool(others) and all(row.against_best == "worse" for row in others)
 
     @property
     def rivals(self) -> tuple[SweepRow, ...]:

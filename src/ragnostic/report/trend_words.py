@@ -5,8 +5,8 @@ from __future__ import annotations
 from gettext import NullTranslations
 
 from ragnostic.report.labels import canonical
-from ragnostic.report.numbers import decimal, signed
-from ragnostic.report.trend_page import TrendLine, TrendPage, TurnRow
+from ragnostic.report.numbers import bound, decimal, signed
+from ragnostic.report.trend_page import TrendLine, TrendPage, TrendPoint, TurnRow
 from ragnostic.report.visible import visible
 
 
@@ -19,11 +19,19 @@ def trend_headline(page: TrendPage, words: NullTranslations) -> str:
     values = {"metric": canonical(line.metric), "value": decimal(line.last.value.mean, 3)}
     if len(page.rows) == 1:
         return words.gettext("%(metric)s is %(value)s; a second run makes a trend.") % values
-    if best is None or best.value.mean == line.last.value.mean:
+    if best is not None and _tied(line, best):
+        return words.gettext("%(metric)s is %(value)s, as good as the best.") % values
+    if best is None or best.number == line.last.number:
         return words.gettext("%(metric)s is %(value)s, the best so far.") % values
     return words.gettext("%(metric)s is %(value)s; it was %(best)s at its best.") % (
         values | {"best": decimal(best.value.mean, 3)}
     )
+
+
+def _tied(line: TrendLine, best: TrendPoint) -> bool:
+    """The latest run is not the one marked best, but has its value."""
+    gap = (best.value.mean or 0.0) - (line.last.value.mean or 0.0)
+    return best.number != line.last.number and abs(gap) < 1e-9
 
 
 def turn_sentence(page: TrendPage, words: NullTranslations) -> str:
@@ -60,8 +68,8 @@ def _interval(row: TurnRow, words: NullTranslations) -> str:
     if low is None or high is None:
         return ""
     return words.gettext(" (95%% CI %(low)s to %(high)s)") % {
-        "low": signed(low, 3),
-        "high": signed(high, 3),
+        "low": bound(low, 3),
+        "high": bound(high, 3),
     }
 
 

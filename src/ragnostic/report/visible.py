@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _KEPT_FORMATS = frozenset("\u200c\u200d\u00ad")
@@ -47,3 +48,16 @@ def excerpt(text: str, limit: int) -> str:
     if len(folded) <= limit and len(text) <= limit * 4:
         return folded
     return folded[:limit].rstrip() + "…"
+
+
+def run_on(sentences: Iterable[str]) -> str:
+    """Sentences one after the other; behind a full-width stop no blank is due. Empty ones drop.
+
+    >>> run_on(["One.", "", "Two."]), run_on(["一。", "二。"])
+    ('One. Two.', '一。二。')
+    """
+    told = ""
+    for sentence in filter(None, sentences):
+        blank = "" if not told or told.endswith("。") else " "
+        told += blank + sentence
+    return told

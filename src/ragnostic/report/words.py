@@ -6,7 +6,7 @@ from gettext import NullTranslations
 
 from ragnostic.report.catalogue import N_
 from ragnostic.report.labels import canonical, place_advice, place_label
-from ragnostic.report.numbers import decimal, percent, signed
+from ragnostic.report.numbers import bound, decimal, percent, signed
 from ragnostic.report.page import Curve, Gain, GoldRow, Losses, Page, TailGap, Tile, Verdict, Worst
 from ragnostic.report.scorebook import MetricName
 from ragnostic.report.visible import visible
@@ -214,8 +214,8 @@ def tail_sentence(tail: TailGap, words: NullTranslations) -> str:
     if tail.low is None or tail.high is None:
         return found
     return found + words.gettext(" (95%% CI %(low)s to %(high)s)") % {
-        "low": signed(tail.low, 3),
-        "high": signed(tail.high, 3),
+        "low": bound(tail.low, 3),
+        "high": bound(tail.high, 3),
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ragnostic.errors import UsageError
 from ragnostic.metrics import Metric
@@ -48,7 +49,8 @@ class MetricComparison:
 class Comparison:
     """What two sides show of each other.
 
-    ``stages``: the base's and the candidate's. ``shared``: queries that both have;
+    ``stages``: the base's and the candidate's. ``shared``: queries that both have, judged on a
+    side at least; ``unjudged``: ids of those that nobody judged, so that no value is theirs;
     ``only_base``, ``only_candidate``: ids of the others, in their order. ``slices``: column ->
     its slices, worst first; ``small_slices``: column -> how many of its values were not
     compared, for having fewer than 5 pairs or being past the 100 largest. ``unshared``: metrics
@@ -65,6 +67,7 @@ class Comparison:
     slices: Mapping[str, tuple[SliceComparison, ...]] = field(default_factory=dict)
     small_slices: Mapping[str, int] = field(default_factory=dict)
     unshared: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
 
     def __getitem__(self, metric: str) -> MetricComparison:
         """One metric, by any of its names; raises UsageError for one that was not compared."""
@@ -82,6 +85,7 @@ class Comparison:
             "candidate": {"name": self.candidate, "stage": self.stages[1]},
             "queries": {
                 "shared": self.shared,
+                "unjudged": list(self.unjudged),
                 "only_base": list(self.only_base),
                 "only_candidate": list(self.only_candidate),
             },
@@ -144,6 +148,7 @@ def compare_sides(
     )
     both = {name for name in base.metrics_of(stages[0]) if (stages[1], name) in candidate.values}
     every = [name for side, of in sides for name in side.metrics_of(of)]
+    unjudged = _unjudged(sides, pairing)
     return Comparison(
         base=base.name,
         candidate=candidate.name,
@@ -154,12 +159,13 @@ def compare_sides(
             )
             for name, difference, up, alone in zip(names, found, upward, unpaired, strict=True)
         ),
-        shared=len(pairing.query_ids),
+        shared=len(pairing.query_ids) - len(unjudged),
         only_base=tuple(pairing.only_base.to_pylist()),
         only_candidate=tuple(pairing.only_candidate.to_pylist()),
         slices=slices,
         small_slices=small,
         unshared=() if metrics else tuple(name for name in every if name not in both),
+        unjudged=unjudged,
     )
 
 
@@ -241,6 +247,21 @@ def _unpaired(places: tuple[Place, Place], metric: str, pairs: int) -> int:
     """Queries with a value on one side only: each side's values less its share of the pairs."""
     counts = [np.isfinite(side.values[stage, metric]).sum() for side, stage in places]
     return int(sum(counts)) - 2 * pairs
+
+
+def _unjudged(places: tuple[Place, Place], pairing: Pairing) -> tuple[str, ...]:
+    """Shared queries without a judgment on either side."""
+    (base, before), (candidate, after) = places
+    rows = np.ones(len(pairing.query_ids), dtype=np.bool_)
+    for statuses, seats in (
+        (base.statuses.get(before), pairing.base),
+        (candidate.statuses.get(after), pairing.candidate),
+    ):
+        if statuses is None:
+            return ()
+        own = pc.equal(statuses.take(pa.array(seats)), "unjudged").fill_null(fill_value=False)
+        rows &= np.asarray(own.to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return tuple(pairing.query_ids.filter(pa.array(rows)).to_pylist())
 
 
 def _columns(base: Side, candidate: Side, pairing: Pairing) -> dict[str, pa.Array]:

@@ -30,10 +30,37 @@ class Estimate:
     high: float | None
 
 
+def mean_estimate(side: Side, stage: str, metric: str, *, rows: Bools | None = None) -> Estimate:
+    """Mean of a metric with the 95 % interval of the main table (:mod:`ragnostic.stats.summary`).
+
+    Student's, cut at the metric's range; DeLong's for AUROC. No variance gives the point as its
+    interval. The arguments are those of :func:`estimate`.
+
+    >>> import pyarrow as pa
+    >>> ids, values = pa.array(["a", "b"]), {("retrieve", "Success@5"): np.array([1.0, 1.0])}
+    >>> side = Side("base", ids, ("retrieve",), values, {"retrieve": pa.array(["ok", "ok"])})
+    >>> mean_estimate(side, "retrieve", "Success@5")
+    Estimate(value=1.0, n=2, low=1.0, high=1.0)
+    """
+    parsed, known = Metric.parse(metric), _known(side, stage, metric, rows)
+    values = side.values[stage, metric]
+    if not known.any():
+        return Estimate(None, 0, None, None)
+    if parsed.name == "AUROC":
+        unanswerable = _unanswerable(side, stage)
+        defined = placements_of(values, unanswerable)[known]
+        interval = delong_interval(defined, unanswerable[known])
+    else:
+        defined = values[known]
+        interval = mean_interval(defined, parsed.definition.range)
+    low, high = interval or (None, None)
+    return Estimate(float(defined.mean()), defined.size, low, high)
+
+
 def estimate(
     side: Side, stage: str, metric: str, *, level: float = 0.95, rows: Bools | None = None
 ) -> Estimate:
-    """Mean of a metric over the queries of a side, or over those of ``rows`` (n,).
+    """Mean of a metric over the queries of a side, or over those of ``rows`` (n,), for a bound.
 
     The interval is Student's, cut at the metric's range; Wilson's for a share of queries, and
     where all values lie at one end of [0, 1]: three perfect queries are no proof of a perfect
@@ -47,15 +74,12 @@ def estimate(
     (1.0, 2, 0.342, 1.0)
     """
     values = side.values[stage, metric]
-    chosen = np.ones(len(values), dtype=np.bool_) if rows is None else rows
-    parsed = Metric.parse(metric)
-    known = chosen & ~np.isnan(values)
+    parsed, known = Metric.parse(metric), _known(side, stage, metric, rows)
     defined = values[known]
     if not defined.size:
         return Estimate(None, 0, None, None)
     if parsed.name == "AUROC":
-        status = pc.equal(side.statuses[stage], "unanswerable")
-        unanswerable = np.asarray(status.to_numpy(zero_copy_only=False), dtype=np.bool_)
+        unanswerable = _unanswerable(side, stage)
         return _auroc(placements_of(values, unanswerable)[known], unanswerable[known], level)
     middle = float(defined.mean())
     interval = mean_interval(defined, parsed.definition.range, level)
@@ -64,6 +88,16 @@ def estimate(
         interval = wilson_interval(middle, defined.size, level=level)
     low, high = interval or (None, None)
     return Estimate(middle, defined.size, low, high)
+
+
+def _known(side: Side, stage: str, metric: str, rows: Bools | None) -> Bools:
+    known: Bools = ~np.isnan(side.values[stage, metric])
+    return known if rows is None else known & rows
+
+
+def _unanswerable(side: Side, stage: str) -> Bools:
+    status = pc.equal(side.statuses[stage], "unanswerable")
+    return np.asarray(status.to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 def _at_an_end(values: Floats, bounds: tuple[float, float] | None) -> bool:

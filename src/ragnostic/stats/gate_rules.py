@@ -8,9 +8,9 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NoReturn, Self, cast
+from typing import Literal, Self, cast
 
 from ragnostic.errors import UsageError
 from ragnostic.metrics import Metric
@@ -32,7 +32,16 @@ _HEAD = re.compile(
 _BOUND = re.compile(r"(?P<op>[<>=!≥≤]+)\s*(?P<number>.*?)\s*", re.DOTALL)
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 _WORST = re.compile(r"\s*worst\s*:(.*)", re.DOTALL | re.IGNORECASE)
-_OPERATORS = {"=": "<=", "==": "<=", "=>": ">=", "=<": "<=", "≥": ">=", "≤": "<="}
+_OPERATORS = {"=>": ">=", "=<": "<=", "≥": ">=", "≤": "<="}
+_LEAD = "write it like"
+
+
+class _RuleError(Exception):
+    """What is wrong with a rule, and rules that may have been meant, the likeliest first."""
+
+    def __init__(self, what: str, *meant: str, lead: str = _LEAD) -> None:
+        super().__init__(what)
+        self.what, self.meant, self.lead = what, meant, lead
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +67,39 @@ class Rule:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """A rule from its text; raises UsageError naming what is wrong, with an example."""
+        """A rule from its text; raises UsageError naming what is wrong.
+
+        The hint holds a rule that can be read: what was probably meant, else an example.
+        """
         text = text.strip()
+        try:
+            return cls._read(text)
+        except _RuleError as fault:
+            meant = next(filter(cls._reads, fault.meant), None)
+            lead = _LEAD if meant is None else fault.lead
+            message = f"gate {text!r} {fault.what}"
+            raise UsageError(message, hint=f"{lead} {meant or EXAMPLE}") from None
+
+    @classmethod
+    def _reads(cls, text: str) -> bool:
+        try:
+            cls._read(text)
+        except (_RuleError, UsageError):
+            return False
+        return True
+
+    @classmethod
+    def _read(cls, text: str) -> Self:
         head = cast("re.Match[str]", _HEAD.match(text))  # every part of it may be empty
-        op, number = _operator_and_number(text, text[head.end() :], head["metric"].strip())
-        absolute = head["absolute"] is not None
-        metric = _metric(text, head["metric"].strip(), absolute=absolute)
-        column, value = _slice(text, head["slice"])
-        stage = head["stage"]
+        op, number = _operator_and_number(text, head)
+        metric = _metric(text, head, op, number)
+        column, value = _slice(head["slice"])
+        stage, before = head["stage"], head[0].strip()
         if stage is not None and not stage.strip():
-            _refuse(text, "names no stage after #", f"{metric}#rerank {op} {number}")
-        bound = _number(text, f"{head[0].strip()} {op}", number)
-        _check_size(text, metric, bound, absolute=absolute)
+            raise _RuleError("names no stage after #", f"{before}rerank {op} {number}")
+        absolute = head["absolute"] is not None
+        bound = _number(head, op, number)
+        _check_size(head, metric, op, bound)
         return cls(
             metric=metric,
             op=op,
@@ -126,89 +156,141 @@ def _metrics(names: Iterable[str]) -> tuple[Metric, ...]:
     return tuple(found)
 
 
-def _operator_and_number(text: str, rest: str, metric: str) -> tuple[Operator, str]:
+def _operator_and_number(text: str, head: re.Match[str]) -> tuple[Operator, str]:
     """The end of a rule; what stands there instead is told as precisely as it can be."""
+    before, rest = head[0].strip(), text[head.end() :]
     found = _BOUND.fullmatch(rest)
     if not text:
-        _refuse(text, "is empty", EXAMPLE)
+        raise _RuleError("is empty")
     if found is None and rest.startswith(("{", "}")):
-        _refuse(
-            text,
+        raise _RuleError(
             "has braces that are not closed, or not right behind the metric",
             "RR@5{category=hr}#rerank >= -0.05",
         )
     if found is None and rest:
-        _refuse(text, f"cannot be read from {rest!r} on", EXAMPLE)
+        raise _RuleError(f"cannot be read from {rest!r} on")
     if found is None:
-        _refuse(text, "has no bound", f"{metric or 'nDCG@10'} >= -0.02")
-    op = found["op"]
+        raise _RuleError("has no bound", f"{before} {_usual_bound(head)}")
+    op, number = found["op"], found["number"]
     if op not in {">=", "<=", ">", "<"}:
-        meant = _OPERATORS.get(op, ">=")
-        _refuse(text, f"compares by {op!r}, not by >=, <=, > or <", f"{metric} {meant} 0.02")
-    return cast("Operator", op), found["number"]
+        meant = _OPERATORS.get(op) or ("<=" if _falls(head) else ">=")
+        raise _RuleError(
+            f"compares by {op!r}, not by >=, <=, > or <",
+            f"{before} {meant} {_mended(number)}",
+            f"{before} {_usual_bound(head)}",
+        )
+    return cast("Operator", op), number
 
 
-def _metric(text: str, name: str, *, absolute: bool) -> str:
+def _falls(head: re.Match[str]) -> bool:
+    """Whether small values of a rule's metric are the good ones."""
+    name = head["metric"].strip()
+    try:
+        return name.lower() == LOST or not Metric.parse(name).definition.higher_is_better
+    except UsageError:
+        return False
+
+
+def _usual_bound(head: re.Match[str]) -> str:
+    """An operator and a number such as rules about this metric mostly have."""
+    falls, absolute = _falls(head), head["absolute"] is not None
+    number = "0.1" if absolute and falls else "0.85" if absolute else "0.02"
+    return f"<= {number}" if falls else f">= {number if absolute else '-0.02'}"
+
+
+def _mended(number: str) -> str:
+    """A number as rules have it: 0,5 and 50 % are 0.5."""
+    plain = number.replace("−", "-")  # the minus that our own tables print
+    bare = plain.rstrip("%％ ").replace(",", ".").replace("，", ".")
+    if _NUMBER.fullmatch(bare) is None:
+        return plain
+    return _shown(float(bare) / 100) if plain.endswith(("%", "％")) else bare
+
+
+def _metric(text: str, head: re.Match[str], op: str, number: str) -> str:
+    name, absolute = head["metric"].strip(), head["absolute"] is not None
     word = name.lower()
+    beside = text[head.end("metric") : head.end()].strip()
+    meant = f"{LOST}{beside} {op} {_mended(number)}"
     if word == LOST:
         if absolute:
-            _refuse(text, "says abs: of a share that is always against the base", "lost <= 0.02")
+            what = "says abs: of a share that is always against the base"
+            raise _RuleError(what, meant, "lost <= 0.02")
         return LOST
     if not name:
-        _refuse(text, "names no metric", EXAMPLE)
+        raise _RuleError("names no metric")
     if word.partition("@")[0] in difflib.get_close_matches(LOST, [word.partition("@")[0]]):
-        _refuse(text, f"names {name!r}, which is no metric", "lost <= 0.02")
+        raise _RuleError(f"names {name!r}, which is no metric", meant, "lost <= 0.02")
     try:
         metric = Metric.parse(name)
     except UsageError as error:
-        raise UsageError(f"gate {text!r}: {error.message}", hint=error.hint) from error
+        hint = error.hint and error.hint.replace(_LEAD, "write the metric like")
+        raise UsageError(f"gate {text!r}: {error.message}", hint=hint) from error
     if metric.definition.curve:
-        _refuse(text, f"names {metric}, a curve, which has no one value", "R@20 >= -0.02")
+        raise _RuleError(f"names {metric}, a curve, which has no one value", "R@20 >= -0.02")
     return str(metric)
 
 
-def _slice(text: str, inside: str | None) -> tuple[str | None, str | None]:
+def _slice(inside: str | None) -> tuple[str | None, str | None]:
     if inside is None:
         return None, None
     worst = _WORST.fullmatch(inside)
     column, _, value = inside.partition("=") if worst is None else (worst[1], "", "")
     column, value = column.strip(), value.strip()
     if not column or (worst is None and not value):
-        example = f"RR@5{{{column or 'category'}=hr}} >= -0.05"
         said = "no value" if column else "no column"
-        _refuse(text, f"names {said} in {{{inside}}}", f"{example}, or {{worst:category}}")
+        example = f"{column or 'category'}=hr" if worst is None else "worst:category"
+        raise _RuleError(f"names {said} in {{{inside}}}", f"RR@5{{{example}}} >= -0.05")
     return column, value if worst is None else None
 
 
-def _number(text: str, before: str, written: str) -> float:
+def _number(head: re.Match[str], op: str, written: str) -> float:
+    before = head[0].strip()
+    usual = f"{before} {op} {_usual_bound(head).split()[1]}"
     if not written:
-        _refuse(text, "has no number behind its operator", f"{before} -0.02")
-    plain = written.replace("−", "-")  # the minus that our own tables print
-    share = _NUMBER.fullmatch(plain.rstrip("%％ "))
-    if share is not None and plain != share[0]:
-        example = f"{before} {_shown(float(share[0]) / 100)}"
-        _refuse(text, f"is bounded by {written}, and bounds are no percentages", example)
+        raise _RuleError("has no number behind its operator", usual)
+    meant = _mended(written)
+    if written.endswith(("%", "％")) and _NUMBER.fullmatch(meant):
+        what = f"is bounded by {written}, and bounds are no percentages"
+        raise _RuleError(what, f"{before} {op} {meant}", usual)
+    plain = written.replace("−", "-")
     number = float(plain) if _NUMBER.fullmatch(plain) else math.inf
     if not math.isfinite(number):
-        _refuse(text, f"is bounded by {written!r}, which is no number", f"{before} -0.02")
+        what = f"is bounded by {written!r}, which is no number"
+        raise _RuleError(what, f"{before} {op} {meant}", usual)
     return number + 0.0  # -0 is 0
 
 
-def _check_size(text: str, metric: str, bound: float, *, absolute: bool) -> None:
-    """A bound that no value can reach is a slip, mostly a percentage."""
-    what, low, high = metric, 0.0, 1.0
+def _check_size(head: re.Match[str], metric: str, op: Operator, bound: float) -> None:
+    """A bound that no value can reach is a slip: a percentage, or a change called a value."""
+    before, what, low, high = head[0].strip(), metric, 0.0, 1.0
+    absolute = head["absolute"] is not None
     if metric != LOST:
         low, high = Metric.parse(metric).definition.range or (-math.inf, math.inf)
         if not absolute:
             what, low, high = f"a change of {metric}", low - high, high - low
-    if not low <= bound <= high:
-        said = f"is bounded by {_shown(bound)}, but {what} lies between {low:g} and {high:g}"
-        _refuse(text, said, f"{_shown(bound / 100)} for {_shown(bound)} %")
+    if low <= bound <= high:
+        return
+    said = f"is bounded by {_shown(bound)}, but {what} lies between {low:g} and {high:g}"
+    numbers = [_shown(bound), _shown(bound / 100)]
+    if absolute and bound < 0:
+        change = before.partition(":")[2].strip()
+        raise _RuleError(said, *(f"{change} {op} {of}" for of in numbers), lead="leave abs: out:")
+    if metric == LOST and bound < 0:
+        raise _RuleError(said, *(f"{before} <= {of.removeprefix('-')}" for of in numbers))
+    raise _RuleError(
+        said, f"{before} {op} {numbers[1]}", f"{before} {op} {math.copysign(0.02, bound)}"
+    )
 
 
 def _shown(number: float) -> str:
     return repr(number).removesuffix(".0")
 
 
-def _refuse(text: str, what: str, example: str) -> NoReturn:
-    raise UsageError(f"gate {text!r} {what}", hint=f"write it like {example}")
+def rule_texts(gates: Sequence[str] | str) -> list[str]:
+    """The rules that a caller names; one may be given without a list around it.
+
+    >>> rule_texts("RR@5 >= 0"), rule_texts(["RR@5 >= 0"])
+    (['RR@5 >= 0'], ['RR@5 >= 0'])
+    """
+    return [gates] if isinstance(gates, str) else list(gates)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from ragnostic.errors import counted
 from ragnostic.stats.gate_faults import check_rules
-from ragnostic.stats.gate_rules import Operator, Rule
+from ragnostic.stats.gate_rules import LOST, Operator, Rule
 from ragnostic.stats.gate_samples import SMALLEST_SLICE, TOLERANCE, Sample, samples_of
 from ragnostic.stats.sides import Side
 
@@ -26,7 +26,8 @@ _NAMED = 5
 class RuleResult:
     """What became of one rule: ``value`` over ``n`` queries, with its interval at ``level``.
 
-    ``slice`` is the slice that decided, ``reason`` says what a verdict alone does not.
+    ``slice`` is the slice that decided, ``reason`` says what a verdict alone does not, such as
+    which slice has the lowest value where that is another one.
     """
 
     rule: str
@@ -111,6 +112,7 @@ def _judge(rule: Rule, samples: Sequence[Sample], level: float) -> RuleResult:
     else:
         decided = min(results, key=lambda result: _badness(rule, result))
     reasons = [decided.reason] if decided.reason else []
+    reasons += _furthest(rule, decided, results)
     failed = [found.slice for found in results if found.verdict == "FAIL" and found is not decided]
     if failed:
         reasons.append(f"failed too: {_listed(failed)}")
@@ -136,6 +138,22 @@ def _badness(rule: Rule, result: RuleResult) -> tuple[int, float]:
     """Sorts the slice that decides first: by verdict, then the furthest on the wrong side."""
     value = result.value or 0.0
     return _ORDER.index(result.verdict), value if rule.op in {">=", ">"} else -value
+
+
+def _furthest(rule: Rule, decided: RuleResult, results: Sequence[RuleResult]) -> list[str]:
+    """The slice with the worst value, where another one decides: small slices have wide intervals,
+    so the worst value need not be the worst verdict.
+    """
+    sign = 1.0 if rule.op in {">=", ">"} else -1.0
+    known = [(sign * one.value, one.value, one) for one in results if one.value is not None]
+    if not known or decided.value is None:
+        return []
+    worst, value, found = min(known, key=lambda entry: entry[0])
+    if worst >= sign * decided.value - TOLERANCE:
+        return []
+    shown = f"{value:.4f}" if rule.absolute or rule.metric == LOST else f"{value:+.4f}"
+    what = "lowest" if sign > 0 else "highest"
+    return [f"{found.slice} has the {what} value ({shown}, n {found.n}: {found.verdict})"]
 
 
 def _listed(names: Sequence[str | None]) -> str:

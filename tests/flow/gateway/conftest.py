@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import http.client
 import json
 import os
@@ -27,7 +28,9 @@ MAP = """
 query = "request.query || params.q"
 answer = "response.answer"
 [map.retrieve]
-ids = "response.sources[].id || response.events[?event=='sources'].data.ids | [0]"
+ids = "response.sources[].id"
+[map.found]
+ids = "response.events[?event=='sources'].data.ids[]"
 [map.labels]
 shop = "request.shop"
 """
@@ -221,6 +224,17 @@ class Running:
             assert time.monotonic() - begun < seconds, counts
             time.sleep(0.02)
 
+    def storing(self) -> int:
+        """The process that stores for it, as soon as there is one."""
+        begun = time.monotonic()
+        while time.monotonic() - begun < 10:
+            tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+            found = [number for task in tasks for number in task.read_text().split()]
+            if found:
+                return int(found[0])
+            time.sleep(0.01)
+        pytest.fail("nothing stores")
+
     def rows(self) -> list[dict]:
         """All records in the queue, oldest first."""
         return stored_rows(self.folder / "store")
@@ -246,13 +260,11 @@ def stored_rows(store: Path) -> list[dict]:
 
 def read_all(client: socket.socket) -> bytes:
     """Everything up to the end of the connection."""
-    received = b""
-    try:
+    pieces = []
+    with contextlib.suppress(ConnectionResetError):
         while piece := client.recv(1 << 16):
-            received += piece
-    except ConnectionResetError:
-        pass
-    return received
+            pieces.append(piece)
+    return b"".join(pieces)
 
 
 def read_until(client: socket.socket, mark: bytes) -> bytes:

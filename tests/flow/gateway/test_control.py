@@ -32,22 +32,22 @@ def test_health_counters_and_switch_answer(gateway, service):
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "body", "headers", "status"),
+    ("call", "status"),
     [
-        ("GET", "/", None, {}, 404),
-        ("DELETE", "/health", None, {}, 405),
-        ("POST", "/degrade", "nonsense", {}, 400),
-        ("POST", "/degrade", {"on": True}, {}, 409),
-        ("POST", "/degrade", {"on": True, "reason": 5}, {}, 400),
-        ("POST", "/degrade", {"on": True, "reason": "x" * 70_000}, {}, 413),
-        ("GET", "/health", None, {"Host": "evil.example"}, 421),
-        ("GET", "/health", None, {"Origin": "http://evil.example"}, 403),
-        ("POST", "/degrade", {"on": True}, {"Origin": "null"}, 403),
+        (("GET", "/", None, {}), 404),
+        (("DELETE", "/health", None, {}), 405),
+        (("POST", "/degrade", "nonsense", {}), 400),
+        (("POST", "/degrade", {"on": True}, {}), 409),
+        (("POST", "/degrade", {"on": True, "reason": 5}, {}), 400),
+        (("POST", "/degrade", {"on": True, "reason": "x" * 70_000}, {}), 413),
+        (("GET", "/health", None, {"Host": "evil.example"}), 421),
+        (("GET", "/health", None, {"Origin": "http://evil.example"}), 403),
+        (("POST", "/degrade", {"on": True}, {"Origin": "null"}), 403),
     ],
 )
-def test_what_is_refused(gateway, service, method, path, body, headers, status):
+def test_what_is_refused(gateway, service, call, status):
     """Unknown paths, bad bodies, and pages of other sites."""
-    answer = gateway.control(method, path, body, headers)
+    answer = gateway.control(*call)
     assert answer[0] == status
     assert answer[1]["error"]
 

@@ -6,9 +6,11 @@ import asyncio
 import contextlib
 import json
 import os
+import select
 import socket
 import struct
 import time
+from pathlib import Path
 
 import pytest
 
@@ -27,8 +29,8 @@ def post(body: bytes = ASK, more: bytes = b"") -> bytes:
 
 def resident_kib(pid: int) -> int:
     """Resident memory of a process."""
-    with open(f"/proc/{pid}/status", encoding="ascii") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
 
 def reset(client: socket.socket) -> None:
@@ -58,8 +60,6 @@ async def deaf(service, reader, writer):
 
 def is_reset(number: int) -> bool:
     """Whether the other side has gone."""
-    import select
-
     poll = select.poll()
     poll.register(number, select.POLLHUP | select.POLLERR | select.POLLRDHUP)
     return bool(poll.poll(0))
@@ -115,12 +115,11 @@ def test_a_client_that_goes_takes_the_services_connection_with_it(gateway, servi
     raw, service.handler, mark = MOMENTS[moment]
     before = gateway.counters()
     client = gateway.connect()
-    client.setblocking(False)
+    client.settimeout(0)
     sent, begun = 0, time.monotonic()
     while sent < len(raw) and time.monotonic() - begun < 1:
         with contextlib.suppress(BlockingIOError):
             sent += client.send(raw[sent : sent + 65536])
-    client.setblocking(True)
     client.settimeout(10)
     if mark:
         gateway.until(client, mark)
@@ -270,7 +269,7 @@ def test_a_slow_service_holds_the_client_back(gateway, service):
     before = resident_kib(gateway.process.pid)
     service.handler = deaf
     client = gateway.connect()
-    client.setblocking(False)
+    client.settimeout(0)
     client.send(UPLOAD)
     sent, begun = 0, time.monotonic()
     while time.monotonic() - begun < 2:

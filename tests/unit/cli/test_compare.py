@@ -135,6 +135,15 @@ def test_pages_speak_the_language_of_the_candidate(runs):
     assert "检索对比" in Path("s.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("option", ["--markdown", "--html", "--per-query"])
+def test_stdout_is_no_file(runs, option):
+    """The table is printed there."""
+    done = compare("one", "two", option, "-")
+    assert done.exit_code == 2
+    assert f"{option} - names no file" in done.stderr
+    assert not Path("-").exists()
+
+
 def test_values_of_every_query_go_to_a_file(runs):
     """Both sides and their difference; a formula stays text."""
     compare("one", "two", "--per-query", "v.csv", "--metrics", "RR@10")

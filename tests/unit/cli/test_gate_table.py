@@ -30,7 +30,7 @@ def test_the_table_has_a_row_a_rule_and_the_verdict_last(capsys):
         "lost <= 0.5                       PASS           0.2500    [0.1250, 0.3750]  40",
         "abs:RR@5{worst:a⟨U+202E⟩b} > 0.5  FAIL           0.0000    [0.0000, 0.0000]   9",
         "AP{set=new} >= 0                  INCONCLUSIVE        –                   –   0",
-        "abs:RR@5{worst:a⟨U+202E⟩b} > 0.5: 人 事 is the worst",
+        "abs:RR@5{worst:a⟨U+202E⟩b} > 0.5: 人 事 decides",
         "AP{set=new} >= 0: why",
         "gate: FAIL",
     ]

@@ -172,6 +172,24 @@ def test_odd_grades_and_unknown_keys_are_remarked_on(load):
     ]
 
 
+def test_labels_are_texts_and_numbers(load):
+    """Numbers become text, null is no label; anything else sets the row aside."""
+    (query, bare), faults = load(
+        row("q1", labels={"team": "sales", "year": 2024, "share": 0.5, "none": None}),
+        row("q2", labels=None),
+        row("q3", labels=["sales"]),
+        row("q4", labels={"team": ["sales"]}),
+        row("q5", labels={"new": True}),
+    )
+    assert query.labels == {"team": "sales", "year": "2024", "share": "0.5"}
+    assert bare.labels == {}
+    assert [str(fault.message).split(";")[0] for fault in faults] == [
+        "labels must be an object, not an array",
+        "the label 'team' must be a text or a number, not an array",
+        "the label 'new' must be a text or a number, not a boolean",
+    ]
+
+
 def test_a_mapping_names_the_keys_of_the_file(load):
     """Our name → theirs; a key of our own name that is mapped elsewhere is not read."""
     mapping = {"query_id": "编号", "query": "问题"}

@@ -116,6 +116,18 @@ def test_missing_columns_are_named_with_those_that_are_there(tmp_path):
         load(tmp_path, '"query_id\n')
 
 
+def test_labels_have_a_column_each(tmp_path):
+    """An empty cell is no label; one column for all of them is refused."""
+    (first, second), faults = load(
+        tmp_path,
+        "query_id,query,gold_ids,labels.team,labels.topic\n1,A?,c1,sales,\n2,B?,c1,,pay\n",
+    )
+    assert (first.labels, second.labels) == ({"team": "sales"}, {"topic": "pay"})
+    assert faults == []
+    _, faults = load(tmp_path, "query_id,query,gold_ids,labels\n1,A?,c1,\n2,B?,c1,x\n")
+    assert "labels stand in a column each" in str(faults[0])
+
+
 def test_a_cell_larger_than_the_csv_default_is_read(tmp_path):
     """And the csv module's own limit stays as it was."""
     limit = csv.field_size_limit()

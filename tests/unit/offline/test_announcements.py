@@ -5,8 +5,10 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
-from ragnostic.offline.announcements import announcements, mixed_repeats
+from ragnostic.offline.announcements import announcements, repeats
 from ragnostic.offline.run_source import memory_source
+from ragnostic.report.announced import in_words
+from ragnostic.report.catalogue import catalogue
 
 MADE = runpy.run_path(str(Path(__file__).parent / "compared_run.py"))
 
@@ -92,8 +94,32 @@ def test_long_lists_are_cut_and_counted():
 def test_repeats_with_other_settings_are_no_repeats():
     """Said by key; equal ones are quiet."""
     other = source("two", settings={"rerank": {"use": "embedding"}})
-    assert mixed_repeats("base", [source("one"), source("two")]) == []
-    assert mixed_repeats("base", []) == []
-    assert mixed_repeats("base", [source("one"), other, other]) == [
-        "the runs of the base do not share their settings: rerank.use"
+    averaged = "the base is the mean of 2 runs, query by query; rankings are shown of the first"
+    assert repeats("base", [source("one"), source("two")], 2) == [averaged]
+    assert repeats("base", [], 2) == [averaged]
+    assert repeats("base", [source("one")], 1) == []
+    assert repeats("base", [source("one"), other], 2) == [
+        averaged,
+        "the runs of the base do not share their settings: rerank.use",
     ]
+
+
+def test_a_page_says_all_of_it_in_its_language():
+    """Sentences in Chinese; names and settings as they are."""
+    other = source(
+        "two",
+        corpus="feedfacefeedface",
+        settings={"chunk": {"by": "markdown"}, "x": {f"k{n}": n for n in range(7)}},
+    )
+    other.meta["data"]["evaluation_set"]["sha256"] = "e2"
+    found = [in_words(line, catalogue("zh")) for line in said(source("one"), other)]
+    assert found[:2] == [
+        "评测集不同：eval.jsonl（1 条查询） → eval.jsonl（1 条查询）；两边共有 1 条查询",
+        (
+            "切分后的语料不同：docs（3 篇文档、9 个文本块、c0ffee00）"
+            " → docs（3 篇文档、9 个文本块、feedface）"
+        ),
+    ]
+    assert found[2] == "切分方式不同：chunk.by: none → markdown"
+    assert found[-1].endswith("x.k4: – → 4，另有 2 项")
+    assert in_words("a line of somebody else", catalogue("zh")) == "a line of somebody else"

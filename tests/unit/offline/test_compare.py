@@ -144,6 +144,7 @@ def test_means_alone_are_not_compared():
         ((VALUES, VALUES), {"score_order": "up"}, "score_order is 'up'"),
         (([], VALUES), {}, "base: the list of runs is empty"),
         ((7, VALUES), {}, "base: cannot compare a int"),
+        ((VALUES, VALUES), {"gates": ""}, "gate '' is empty"),
         ((VALUES, "nowhere"), {}, "nowhere is no run folder"),
         ((VALUES, __file__), {}, "is a file, not a run folder"),
     ],
@@ -276,6 +277,51 @@ def test_values_alone_have_no_rankings():
     assert found.verdict is None
     assert found.settings == []
     assert compare(BASE, BASE, qrels=GOLD).base_run is None
+
+
+STRANGE = {"x1": ["a"], "x2": ["b"]}
+
+
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+def test_runs_of_which_nothing_is_judged_are_refused(missing):
+    """Zeros against zeros would keep to any gate; the ids of both are shown."""
+    said = (
+        "no query of either run is judged, so there is nothing to compare: judged are"
+        " q1, q2, q3, q4; base has x1, x2; candidate has x1"
+    )
+    with pytest.raises(UsageError, match=said):
+        compare(STRANGE, {"x1": ["a"]}, qrels=GOLD, gates="RR@5 >= 0", missing=missing)
+
+
+def test_a_run_of_which_nothing_is_judged_scores_zero_against_one_that_is():
+    """And fails; where missing queries are left out there is no pair, which is refused."""
+    found = compare(GOLD, STRANGE, qrels=GOLD, gates="RR@5 >= -0.02")
+    assert (found.verdict, found.gate.rules[0].value) == ("FAIL", -1.0)
+    with pytest.raises(UsageError, match="no query of candidate is judged, so"):
+        compare(GOLD, STRANGE, qrels=GOLD, gates="RR@5 >= -0.02", missing="skip")
+    with pytest.raises(UsageError, match="no judged query has results in both runs"):
+        compare({"q1": ["a"]}, {"q2": ["b"]}, qrels=GOLD, missing="skip")
+    assert compare({"q1": ["a"]}, {"q2": ["b"]}, qrels=GOLD).comparison.shared == 4
+
+
+def test_queries_that_nobody_judged_are_not_shared_but_counted_apart():
+    """They have no value, so nothing of them is compared."""
+    found = compare(BASE | STRANGE, BASE | {"x2": ["c"]}, qrels=GOLD, metrics="RR@5")
+    assert (found.comparison.shared, found.comparison.unjudged) == (4, ("x2",))
+    assert found.queries == {
+        "shared": 4,
+        "unjudged": ["x2"],
+        "only_base": ["x1"],
+        "only_candidate": [],
+        "missing": {"base": [], "candidate": []},
+    }
+    assert found.as_json()["queries"] == found.queries
+
+
+def test_one_rule_needs_no_list():
+    """Not a rule a letter."""
+    found = compare(VALUES, VALUES, gates="RR@5 >= -0.02")
+    assert [rule.rule for rule in found.gate.rules] == ["RR@5 >= -0.02"]
 
 
 def test_nothing_on_both_sides_is_no_error():

@@ -58,6 +58,14 @@ def test_means_and_gaps_by_hand():
     assert gap["high"] == pytest.approx(0.2 + half, abs=1e-5)
 
 
+def test_a_mean_of_a_set_has_the_interval_of_the_main_table():
+    """Also where all values are 1: Wilson's interval is for gates."""
+    scores = _scores(dict.fromkeys("abcef", 1.0), "Success@5")
+    found = sets_meta(QUERIES, SETS, scores, ["retrieve"], [Metric.parse("Success@5")])
+    mean = found["sets"]["new"]["stages"]["retrieve"]["Success@5"]
+    assert mean == {"mean": 1.0, "n": 2, "low": 1.0, "high": 1.0}
+
+
 def test_a_set_without_values_has_no_mean_and_no_gap():
     """Null where nothing was scored; a single value has no interval."""
     values = {"a": 1.0, "b": None, "c": None, "d": None, "e": None, "f": None}

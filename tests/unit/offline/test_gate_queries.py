@@ -31,13 +31,30 @@ def _found(rule: str, metric: str = "RR@5", part: str | None = None) -> list[str
         ("RR@5 <= 0", ["q2"]),
         ("lost < 0.1", ["q1", "q3"]),
         ("RR@5{part=x} > 0", ["q3"]),
-        ("abs:RR@5 >= 0.9", ["q5", "q3", "q1"]),
-        ("abs:RR@5 < 0.1", ["q2", "q4"]),
+        ("abs:RR@5 >= 0.9", ["q5", "q3", "q1", "q4", "q2"]),
+        ("abs:RR@5 < 0.1", ["q2", "q4", "q3", "q1"]),
+        ("abs:RR@5 >= 0.25", ["q5"]),
+        ("abs:RR@5 > 0.25", ["q5", "q3", "q1"]),
     ],
 )
 def test_they_are_on_the_wrong_side_of_the_bound(rule, queries):
     """Worst first, in the slice; a query without both values is no change."""
     assert _found(rule) == queries
+
+
+def test_queries_that_are_all_alike_speak_against_the_bound():
+    """Something came back for every query that has no answer."""
+    side = side_from_values("a", {"FalseRetrieval@5": dict.fromkeys("pq", 1)})
+    result = RuleResult("abs:FalseRetrieval@5 <= 0.1", "FAIL", 1.0, 0.3, 1.0, 2, 0.95)
+    found = worst_queries(result, None, side, []).queries
+    assert [(query.query_id, query.after) for query in found] == [("p", 1.0), ("q", 1.0)]
+
+
+def test_an_auroc_is_pulled_down_by_values_below_it():
+    """The values are what queries add to it, so no bound is about one of them."""
+    side = side_from_values("a", {"AUROC": {"p": 1.2, "q": 0.2}})
+    result = RuleResult("abs:AUROC >= 0.1", "INCONCLUSIVE", 0.7, 0.0, 1.0, 2, 0.95)
+    assert [query.query_id for query in worst_queries(result, None, side, []).queries] == ["q"]
 
 
 def test_the_worst_slice_is_the_one_that_decided():

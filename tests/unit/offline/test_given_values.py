@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
 from ragnostic.errors import DataError, UsageError
@@ -31,6 +34,8 @@ def test_a_mean_alone_is_named():
         ({}, UsageError, "base: no metric is given"),
         ({"RR@5": {"q": "much"}}, DataError, "RR@5 of query q"),
         ({"of my own": {"q": 1}}, UsageError, "of my own"),
+        ({"mrr@5": {"q": math.nan}}, DataError, "base: RR@5 of query q: nan is no number"),
+        ({"RR@5": {"q": [1, np.float32("nan")]}}, DataError, "RR@5 of query q"),
         ({"RR@5": {1: 0.5}}, DataError, "query id 1"),
     ],
 )

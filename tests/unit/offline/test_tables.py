@@ -14,7 +14,15 @@ _CHUNKS = {
 def test_a_record_holds_query_stages_and_judgments():
     """Absent stages are null, failures keep their reason, latencies are added up."""
     queries = [
-        EvalQuery("q1", "年假几天", group="g", category="hr", frequency=3, source="human"),
+        EvalQuery(
+            "q1",
+            "年假几天",
+            group="g",
+            category="hr",
+            frequency=3,
+            source="human",
+            labels={"team": "a"},
+        ),
         EvalQuery("q2", "how many days", answerable=False, language="fr"),
     ]
     stages = {
@@ -37,6 +45,7 @@ def test_a_record_holds_query_stages_and_judgments():
     assert second["rerank"] is None
     assert second["retrieve"]["error"] == "timed out"
     assert second["answerable"] is False
+    assert (first["labels"], second["labels"]) == ([("team", "a")], None)
     assert (first["group"], first["frequency"], first["category"]) == ("g", 3, "hr")
 
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from ragnostic.report import comparison_words as words
+from ragnostic.report.catalogue import catalogue
 from ragnostic.report.comparison_model import build_comparison
 from ragnostic.report.comparison_page import Slopes
+from ragnostic.report.gate_remarks import rule_remark
 from ragnostic.stats.gates import GateResult, RuleResult
-from ragnostic.stats.paired import Difference
 
 VIEWS = runpy.run_path(str(Path(__file__).parent / "comparison_sample.py"))
 EN = NullTranslations()
@@ -29,7 +30,8 @@ def told(page, **members):
     row = page.main
     finding = members.pop("finding", row.finding)
     changed = replace(row, finding=finding, difference=replace(row.difference, **members))
-    return replace(page, main=changed)
+    rows = (changed, *page.metrics.rows[1:])
+    return replace(page, main=changed, metrics=replace(page.metrics, rows=rows))
 
 
 @pytest.fixture(scope="module")
@@ -104,15 +106,53 @@ def test_a_rule_without_an_interval_has_only_the_remark():
     """The program's own reason stands then."""
     rule = RuleResult("RR@5 >= 0", "INCONCLUSIVE", None, None, None, 0, 0.95, None, "no query")
     assert words.rule_reason(rule, EN) == ""
-    assert words.rule_remark(rule) == "no query"
+    assert rule_remark(rule, EN) == "no query"
 
 
 def test_a_remark_does_not_repeat_the_reason():
     """What both say is said once, in the language of the page."""
-    reason = "the interval holds the bound: more queries would tell; not judged: a (2)"
+    reason = "the interval holds the bound: more queries would tell; failed too: a"
     rule = RuleResult("RR@5 >= 0", "INCONCLUSIVE", 0.0, -0.1, 0.1, 9, 0.95, None, reason)
     assert words.rule_reason(rule, EN).startswith("the interval holds the bound")
-    assert words.rule_remark(rule) == "not judged: a (2)"
+    assert rule_remark(rule, EN) == "failed too: a"
+
+
+@pytest.mark.parametrize(
+    ("reason", "remark"),
+    [
+        ("no query has a value on both sides", "没有一条查询在两边都有分值"),
+        ("1 query cannot give an interval", "查询太少，得不出区间：1 条"),
+        (
+            "hr has the lowest value (−0.1000, n 9: PASS); failed too: a, b and 3 more",
+            "hr 的值最低（−0.1000，n 9：PASS）；同样未通过：a, b，另有 3 项",
+        ),
+        (
+            "failed too: a; not judged, fewer than 5 queries: x; y (2)",
+            "同样未通过：a；不足 5 条查询、未判定：x; y (2)",
+        ),
+    ],
+)
+def test_remarks_are_said_in_the_language_of_the_page(reason, remark):
+    """Names of slices stay as they are, their semicolons too."""
+    rule = RuleResult("RR@5 >= 0", "INCONCLUSIVE", None, None, None, 0, 0.95, None, reason)
+    assert rule_remark(rule, catalogue("zh")) == remark
+    if not reason.startswith("1 query"):
+        assert rule_remark(rule, EN) == reason
+
+
+def test_methods_are_named_by_metric_where_they_differ():
+    """One footnote, every method."""
+    found = page_of({"q1": 1.0, "q2": 0.0}, {"q1": 0.5, "q2": 0.0})
+    row = found.main
+    rows = [
+        replace(row, name=name, difference=replace(row.difference, method=method))
+        for name, method in (("RR@5", "bca"), ("AP", "point"), ("P@5", "bca"))
+    ]
+    many = replace(found, metrics=replace(found.metrics, rows=tuple(rows)))
+    sentence = words.method_sentence(many, EN)
+    assert "MRR@5, P@5: BCa bootstrap, 10,000 resamples; MAP: a point, since" in sentence
+    one = replace(found, metrics=replace(found.metrics, rows=tuple(rows[:1])))
+    assert "Interval: BCa bootstrap, 10,000 resamples. p:" in words.method_sentence(one, EN)
 
 
 def test_only_differences_have_a_sign():
@@ -192,5 +232,5 @@ def test_the_method_is_named(page):
     assert "a point" in words.method_sentence(page, EN)
     bootstrapped = told(page, method="bca")
     assert "BCa" in words.method_sentence(bootstrapped, EN)
-    unknown = replace(page, main=replace(page.main, difference=Difference()))
+    unknown = told(page, method=None)
     assert words.method_sentence(unknown, EN) == ""

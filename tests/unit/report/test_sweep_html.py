@@ -71,6 +71,35 @@ def test_the_sentences_say_what_is_best_and_what_is_not_told_apart():
     assert "all others are worse, beyond chance" in list(sweep_lines(alone))
 
 
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ((0, 4), "in 1 combination (4 of 9 queries): raise"),
+        ((4, 4), "in 2 combinations (4 of 9 queries each): raise"),
+        ((4, 5), "in 2 combinations, most in k1=1 (5 of 9 queries): raise"),
+    ],
+)
+def test_most_is_said_only_where_one_has_more(counts, said):
+    """Equal counts have no most."""
+    rows = tuple(replace(row, unspent=n) for row, n in zip(_ROWS, counts, strict=True))
+    assert said in next(sweep_lines(replace(_VIEW, rows=rows)))
+
+
+def test_a_row_without_a_value_has_no_finding():
+    """And does not make the others worse."""
+    nothing = replace(
+        _ROWS[1],
+        means={"RR@5": SweepMean(None, 0), "AP": SweepMean(None, 0)},
+        difference=Difference(),
+        against_best=None,
+    )
+    view = replace(_VIEW, rows=(_ROWS[0], replace(nothing, unspent=0)))
+    page = render_sweep(view, "en")
+    assert "cannot tell" not in page
+    assert "All others are worse" not in page
+    assert list(sweep_lines(view)) == ["best by MRR@5: k1=<b>2</b>"]
+
+
 def test_without_any_mean_nothing_is_best_and_nothing_is_drawn():
     """Not a crash and not an invented winner."""
     empty = SweepMean(None, 0)

@@ -39,6 +39,14 @@ def test_turns_go_up_or_down(page):
     ]
 
 
+def test_a_tie_with_the_best_is_no_new_best():
+    """The table marks the oldest of equals, so the headline does not call the latest one best."""
+    values = {"RR@5": TrendValue(0.5, 0.4, 0.6, 9)}
+    runs = (TrendRun("one", values=values), TrendRun("two", values=values))
+    page = build_trend(TrendView("set", ("RR@5",), runs, best={"RR@5": "one"}))
+    assert trend_headline(page, EN) == "MRR@5 is 0.500, as good as the best."
+
+
 def test_the_best_run_is_marked(page):
     """By metric, and in its row."""
     assert page.main.best == 4

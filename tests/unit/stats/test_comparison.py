@@ -174,7 +174,12 @@ def test_json_has_the_agreed_members():
     found = compare_sides(base, candidate).as_json()
     assert found == json.loads(json.dumps(found))
     assert found["base"] == {"name": "a", "stage": "retrieve"}
-    assert found["queries"] == {"shared": 5, "only_base": ["q5"], "only_candidate": []}
+    assert found["queries"] == {
+        "shared": 5,
+        "unjudged": [],
+        "only_base": ["q5"],
+        "only_candidate": [],
+    }
     expected = {
         *("base", "candidate", "difference", "low", "high", "method", "p", "p_holm", "exact", "n"),
         *("wins", "ties", "losses", "detectable"),

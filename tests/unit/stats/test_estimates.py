@@ -6,11 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ragnostic.metrics import Metric
 from ragnostic.metrics.unanswerable import contributions, placements
 from ragnostic.stats.auroc import delong_interval
-from ragnostic.stats.estimates import estimate, wilson_interval
+from ragnostic.stats.estimates import estimate, mean_estimate, wilson_interval
 from ragnostic.stats.intervals import mean_interval
 from ragnostic.stats.sides import Side
+from ragnostic.stats.summary import summarise
 
 
 def side(metric, values, statuses=None):
@@ -46,6 +48,32 @@ def test_values_at_one_end_of_the_range_are_not_certain():
     assert (mixed.low, mixed.high) == mean_interval(np.array([0.0, 1.0, 1.0]), (0.0, 1.0))
     same = estimate(side("RR@5", [0.5] * 4), "retrieve", "RR@5")
     assert (same.low, same.high) == (0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    "values", [[1.0, 1.0, np.nan], [0.0, 0.5, 1.0], [0.5], [np.nan, np.nan], [1.0, 0.0, 1.0, 1.0]]
+)
+@pytest.mark.parametrize("metric", ["Success@5", "RR@5"])
+def test_a_mean_for_a_table_has_the_interval_of_the_main_table(metric, values):
+    """Whatever the values; a gate is more careful."""
+    found = mean_estimate(side(metric, values), "retrieve", metric)
+    table = pa.table({"query_id": list(map(str, values)), "status": ["ok"] * len(values)})
+    column = pa.array(values, mask=np.isnan(values))
+    whole = summarise(table.append_column(metric, column), [Metric.parse(metric)])[metric]
+    assert (found.value, found.n, found.low, found.high) == (
+        whole.mean,
+        whole.n,
+        whole.low,
+        whole.high,
+    )
+
+
+def test_an_auroc_for_a_table_has_delongs_interval():
+    """Of kinds that are wholly apart the point, as there."""
+    found = mean_estimate(side("AUROC", contributions(BEST, MARKS), STATUSES), "retrieve", "AUROC")
+    low, high = delong_interval(placements(BEST, MARKS), MARKS)
+    assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
+    assert found.value == pytest.approx(10 / 12)
 
 
 def test_rows_restrict_the_estimate():

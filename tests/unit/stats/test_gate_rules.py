@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,6 +55,33 @@ def test_any_text_is_a_rule_or_a_fault_for_people(text):
     assert message.startswith("gate ") or Rule.parse(str(rule)) == rule
 
 
+_OPERATORS = st.sampled_from(["≥", "≤", "=>", "=<", "==", "=", "!=", ">=", "<=", ">", "<", ""])
+_NUMBERS = (
+    st.sampled_from(["", "two", "0,5", "-0,02", "−2 %", "85％", "1e999", "-500", "nan", "0.5"])
+    | st.integers(-1000, 1000).map(str)
+    | st.floats(-2, 2).map(str)
+)
+_HEADS = st.sampled_from(
+    ["RR@5", "abs:R@20", "lost", "abs:lost", "loss", "FalseRetrieval@5", "abs:AUROC", "ndgc@10"]
+) | st.sampled_from(
+    ["RR@5{category=hr}", "abs:RR@5{worst:}#s", "RR@5{a=}", "RR@5# ", "RecallCurve@10", "", "RR@5}"]
+)
+
+
+@given(
+    st.builds("{} {} {}".format, _HEADS, _OPERATORS, _NUMBERS) | st.text("abs:RR@5{}=#lost <>-.0%,")
+)
+def test_every_rule_that_a_hint_shows_can_be_read(text):
+    """So that it can be copied as it stands."""
+    hint = ""
+    try:
+        Rule.parse(text)
+    except UsageError as error:
+        hint = error.hint or ""
+    shown = re.fullmatch(r"(?:write it like|leave abs: out:) (.*)", hint, re.DOTALL)
+    assert shown is None or str(Rule.parse(shown[1]))
+
+
 @pytest.mark.parametrize(
     ("written", "canonical"),
     [
@@ -87,21 +116,39 @@ def test_white_space_aliases_and_spellings_become_canonical(written, canonical):
         ("nDCG@10 >= two", "'two', which is no number", "nDCG@10 >= -0.02"),
         ("nDCG@10 >= 1e999", "is no number", "nDCG@10 >= -0.02"),
         ("nDCG@10 >= nan", "is no number", "nDCG@10 >= -0.02"),
-        ("nDCG@10 >= -2", "between -1 and 1", "-0.02 for -2 %"),
-        ("abs:R@20 >= 85", "between 0 and 1", "0.85 for 85 %"),
-        ("abs:R@20 >= -0.1", "between 0 and 1", "-0.001"),
-        ("lost <= 2", "lost lies between 0 and 1", "0.02 for 2 %"),
-        ("RR@5 => 0", "compares by '=>'", "RR@5 >= 0.02"),
-        ("RR@5 ≤ 0.1", "compares by '≤'", "RR@5 <= 0.02"),
-        ("RR@5 == 0.1", "compares by '=='", "RR@5 <= 0.02"),
+        ("nDCG@10 >= -2", "between -1 and 1", "nDCG@10 >= -0.02"),
+        ("abs:R@20 >= 85", "between 0 and 1", "abs:R@20 >= 0.85"),
+        ("abs:R@20 >= -0.1", "between 0 and 1", "leave abs: out: R@20 >= -0.1"),
+        ("lost <= 2", "lost lies between 0 and 1", "lost <= 0.02"),
+        ("RR@5 => 0", "compares by '=>'", "RR@5 >= 0"),
+        ("RR@5 ≤ 0.1", "compares by '≤'", "RR@5 <= 0.1"),
+        ("RR@5 == 0.1", "compares by '=='", "RR@5 >= 0.1"),
+        ("abs:R@20{category=hr} ≥ 0.8", "compares by '≥'", "abs:R@20{category=hr} >= 0.8"),
+        ("RR@5#rerank ≥ −0.02", "compares by '≥'", "RR@5#rerank >= -0.02"),
+        ("lost = 2 %", "compares by '='", "lost <= 0.02"),
+        ("FalseRetrieval@5 == 0,1", "compares by '=='", "FalseRetrieval@5 <= 0.1"),
+        ("RR@5 != 7", "compares by '!='", "RR@5 >= -0.02"),
+        ("abs:FalseRetrieval@5", "has no bound", "abs:FalseRetrieval@5 <= 0.1"),
+        ("abs:RR@5", "has no bound", "abs:RR@5 >= 0.85"),
+        ("lost", "has no bound", "lost <= 0.02"),
+        ("lost >= -0.02", "lost lies between 0 and 1", "lost <= 0.02"),
+        ("lost >= -2", "lost lies between 0 and 1", "lost <= 0.02"),
+        ("abs : R@20#a >= -5", "between 0 and 1", "leave abs: out: R@20#a >= -0.05"),
+        ("abs:R@20 >= -500", "between 0 and 1", "write it like nDCG@10 >= -0.02"),
+        ("nDCG@10 >= -250", "between -1 and 1", "nDCG@10 >= -0.02"),
+        ("abs:RR@5 >= 0,5", "'0,5', which is no number", "abs:RR@5 >= 0.5"),
+        ("RR@5 >= −0，02", "which is no number", "RR@5 >= -0.02"),
+        ("lost <= 150 %", "no percentages", "lost <= 0.02"),
+        ("no such => 0", "compares by '=>'", "nDCG@10 >= -0.02"),
         ("ndgc@10 >= 0", "unknown metric 'ndgc'", "did you mean nDCG?"),
         ("RR >= 0 x", "'0 x', which is no number", "RR >= -0.02"),
         ("P >= 0", "needs a cutoff", "P@5"),
         (">= 0.5", "names no metric", "nDCG@10 >= -0.02"),
         ("RecallCurve@10 >= 0", "a curve", "R@20"),
-        ("loss <= 0.1", "'loss', which is no metric", "lost <= 0.02"),
-        ("lost@5 <= 0.1", "'lost@5', which is no metric", "lost <= 0.02"),
-        ("abs:lost <= 0.1", "always against the base", "lost <= 0.02"),
+        ("loss <= 0.1", "'loss', which is no metric", "lost <= 0.1"),
+        ("lost@5 <= 0.1", "'lost@5', which is no metric", "lost <= 0.1"),
+        ("abs:lost <= 0.1", "always against the base", "lost <= 0.1"),
+        ("abs:lost{a=b}#x <= 10 %", "always against the base", "lost{a=b}#x <= 0.1"),
         ("RR@5{} > 0", "names no column", "{category=hr}"),
         ("RR@5{=hr} > 0", "names no column", "{category=hr}"),
         ("RR@5{category} > 0", "names no value", "{category=hr}"),

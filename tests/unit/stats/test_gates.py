@@ -153,6 +153,21 @@ def test_the_worst_slice_decides_and_small_ones_are_named():
     assert (up.verdict, up.slice, up.value) == ("FAIL", "人事", 1.0)
 
 
+@pytest.mark.parametrize(("op", "sign", "what"), [(">=", 1, "lowest"), ("<=", -1, "highest")])
+def test_the_slice_that_decides_need_not_have_the_worst_value(op, sign, what):
+    """A large slice surely lost 0.1; a small one lost more on average, but that may be chance."""
+    change = sign * np.concatenate([np.full(50, -0.1), [-1.0, 0.0, 0.0, 0.0, 0.0]])
+    part = ["large"] * 50 + ["small"] * 5
+    sides = _side("a", np.zeros(55), part=part), _side("b", change, part=part)
+    [result] = _judge(f"RR@10{{worst:part}} {op} {-sign * 0.05}", *sides).rules
+    assert (result.verdict, result.slice) == ("FAIL", "large")
+    value = f"{-sign * 0.2:+.4f}"
+    assert result.reason == f"small has the {what} value ({value}, n 5: INCONCLUSIVE)"
+    [result] = _judge(f"RR@10{{worst:part}} {op} {-sign * 0.3}", *sides).rules
+    assert (result.verdict, result.slice) == ("INCONCLUSIVE", "small")
+    assert "value" not in result.reason
+
+
 def test_only_small_slices_are_inconclusive():
     """None can be judged, so nothing is said; many of them are counted."""
     part = [f"s{number}" for number in range(9)]

@@ -1,0 +1,1 @@
+"""Every way in: the capture proxy, traces, log files, and the intake that is common to all."""

@@ -1,0 +1,1 @@
+"""Online: the worker from the queue to the lake, signals by window and slice."""
