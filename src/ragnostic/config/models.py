@@ -78,6 +78,7 @@ QueryField = Literal[
     "frequency",
     "answer",
     "source",
+    "labels",
 ]
 Texts = Annotated[tuple[Name, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
 MetricNames = Annotated[tuple[str, ...], BeforeValidator(_split_names), Field(min_length=1)]

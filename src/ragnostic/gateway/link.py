@@ -119,14 +119,17 @@ class Link:
         self._cycle.disconnected = True
         self._connection.transport.close()
 
-    def switch(self, head: bytes, side: asyncio.Protocol) -> asyncio.Transport:
+    @property
+    def transport(self) -> asyncio.Transport:
+        """The connection to the client."""
+        return self._connection.transport
+
+    def switch(self, head: bytes, side: asyncio.Protocol) -> None:
         """Answer with 101 and hand the connection over to another protocol."""
-        cycle, connection = self._cycle, self._connection
-        transport = connection.transport
+        cycle = self._cycle
         cycle.response_started = cycle.response_complete = True
-        connection.hand_over(side)
-        transport.write(head)
-        return transport
+        self._connection.hand_over(side)
+        self.transport.write(head)
 
     def left(self, side: asyncio.Protocol) -> None:
         """The protocol that took the connection over is done with it."""

@@ -19,33 +19,27 @@ from ragnostic.gateway.upstream import Outgoing, Upstream
 class _Side(asyncio.Protocol):
     """One end of the tunnel: what comes in goes out at the other, no faster than it is read."""
 
-    def __init__(self) -> None:
-        self.transport: asyncio.Transport | None = None
-        self.other: _Side | None = None
+    def __init__(self, own: asyncio.Transport, other: asyncio.Transport) -> None:
+        self._own = own
+        self._other = other
         self.done = asyncio.get_running_loop().create_future()
 
     def data_received(self, data: bytes) -> None:
-        if self.other is not None and self.other.transport is not None:
-            self.other.transport.write(data)
+        self._other.write(data)
 
     def pause_writing(self) -> None:
-        if self.other is not None and self.other.transport is not None:
-            self.other.transport.pause_reading()
+        self._other.pause_reading()
 
     def resume_writing(self) -> None:
-        if self.other is not None and self.other.transport is not None:
-            self.other.transport.resume_reading()
+        self._other.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        if not self.done.done():
-            self.done.set_result(None)
-        if self.other is not None:
-            self.other.shutdown()
+        self.done.set_result(None)
+        self._other.close()
 
     def shutdown(self) -> None:
         """Send what waits, then close."""
-        if self.transport is not None:
-            self.transport.close()
+        self._own.close()
 
 
 class _Tail:
@@ -75,22 +69,19 @@ async def tunnel(
     if response.status != 101:
         return response
     counters.count("tunnels")
-    inner, outer = _Side(), _Side()
-    inner.other, outer.other = outer, inner
+    connection: Any = response.connection
+    inner = _Side(connection.transport, link.transport)
+    outer = _Side(link.transport, connection.transport)
     try:
-        connection: Any = response.connection
         tail = _Tail()
         connection.protocol.set_parser(tail, None)
-        inner.transport = connection.transport
         connection.transport.set_protocol(inner)
         reason = (response.reason or "").encode("utf-8", "surrogateescape")
         head = head_of(response.status, reason, response.raw_headers)
-        outer.transport = link.switch(head + tail.data, outer)
-        try:
-            await asyncio.wait([inner.done, outer.done], return_when=asyncio.ALL_COMPLETED)
-        finally:
-            link.left(outer)
+        link.switch(head + tail.data, outer)
+        await asyncio.wait([inner.done, outer.done])
     finally:
+        link.left(outer)
         inner.shutdown()
         outer.shutdown()
         response.close()

@@ -178,6 +178,8 @@ def _simple_forms() -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_]]:
             forms[code] = ord(form)
         is_rare[code] = len(form) > 1 or unicodedata.combining(letter) > 0
     is_rare[0x20000:] = True
+    for sealed in SEALED:  # ours; in a text they say nothing
+        forms[ord(sealed)] = ord(" ")
     forms[ord("…")] = ord(".")
     is_rare[ord("…")] = False
     for written, form in ("’'", "‘'", "−-"):

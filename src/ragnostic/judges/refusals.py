@@ -52,8 +52,9 @@ _SOURCE = either(
 )
 _GIVEN = rf"(?:based on|according to|from|given|in) [\w\s']{{0,40}}?{_SOURCE}"
 _OPENING = either(
-    "but so and however unfortunately well at_this_time currently i'?m i_am really very sorry"
-    r" afraid i_apologi[sz]e that it_seems it_appears as_an?_[\w\s-]{1,40}"
+    "but so and however unfortunately well at_this_time currently i'?m_sorry i_am_sorry i'?m_afraid"
+    r" i_am_afraid i'?m_(?:very|so|really)_sorry sorry i_apologi[sz]e that it_seems it_appears"
+    r" as_an?_[\w\s-]{1,40}"
 )
 _NOT = either(
     "do_not does_not did_not don'?t doesn'?t didn'?t cannot can'?t can_not could_not couldn'?t"

@@ -40,13 +40,13 @@ _HAN_NUMERAL = re.compile(
 )
 _COUNTED_AT = re.compile(_COUNTED)
 _FRACTION = re.compile(
-    rf"([{HAN_DIGITS}{HAN_SCALES}0-9][{HAN_DIGITS}{HAN_SCALES}0-9]*)\s?分之\s?"
+    rf"([{HAN_DIGITS}{HAN_SCALES}0-9][{HAN_DIGITS}{HAN_SCALES}0-9]{{0,15}})\s?分之\s?"
     rf"([0-9]+(?:\.[0-9]+)?|{_HAN}+(?:{_DECIMALS})?)"
 )
 
 _WORD = f"(?:{'|'.join(ENGLISH_WORDS)})"
 _FIRST_WORD = f"[bzotfsenhm](?<![^\\W_].)(?:{'|'.join(word[1:] for word in ENGLISH_WORDS)})"
-_ENGLISH_NUMBER = re.compile(rf"{_FIRST_WORD}(?:(?:\s|-|\sand\s){_WORD})*\b(?=[\s-]?{UNIT})")
+_ENGLISH_NUMBER = re.compile(rf"{_FIRST_WORD}(?:(?:\s|-|\sand\s){_WORD}){{0,15}}\b(?=[\s-]?{UNIT})")
 
 _MONTHS = listed("jan feb mar apr may jun jul aug sep oct nov dec")
 _MONTH = (

@@ -196,10 +196,7 @@ def opened(file: LakeFile) -> Iterator[pq.ParquetFile]:
 
 
 def _paths(folder: Path) -> list[Path]:
-    try:
-        return sorted(path for path in folder.glob("*.parquet") if path.name[0] != ".")
-    except FileNotFoundError:
-        return []
+    return sorted(path for path in folder.glob("*.parquet") if path.name[0] != ".")
 
 
 def read_settled(folder: Path, read: Callable[[list[LakeFile]], Result]) -> Result:

@@ -360,4 +360,4 @@ def start(service, tmp_path) -> Iterator[Start]:
 
     yield begin
     for one in started:
-        one.stop(signal.SIGKILL)
+        one.stop()

@@ -71,6 +71,20 @@ def test_messages_pass_in_both_directions(start, echo):
     assert running.stop()[0] == 0
 
 
+def test_an_end_that_does_not_read_holds_the_other_back(start, echo):
+    """Megabytes wait at their ends, and all of them arrive."""
+    port, _ = echo
+    running = start(f'[upstream]\nurl = "http://127.0.0.1:{port}"\n')
+    address = f"ws://127.0.0.1:{running.port}/"
+    sent = [os.urandom(1 << 20) for _ in range(24)]
+    with connect(address, subprotocols=["chat.v2"], max_size=None, proxy=None) as client:
+        sender = threading.Thread(target=lambda: [client.send(message) for message in sent])
+        sender.start()
+        time.sleep(1)
+        assert [client.recv(timeout=20) for _ in sent] == sent
+        sender.join(10)
+
+
 def test_a_service_that_refuses_says_so_itself(gateway, service):
     """Its answer is passed on like every other, and the connection goes on."""
     service.answer = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"

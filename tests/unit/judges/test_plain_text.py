@@ -66,6 +66,7 @@ def test_citation_marks_and_markdown_come_off(dressed: str, bare: str):
         ("e\u0301te\u0301", "été"),
         ("a——b", "a b"),
         ("保修\n期限", "保修期限"),
+        ("a \ue005 b", "a b"),
     ],
 )
 def test_width_case_space_and_punctuation_are_one(left: str, right: str):
@@ -127,3 +128,11 @@ def test_no_texts_give_no_texts():
     """The empty list is its own plain form."""
     assert plain([]) == []
     assert plain(["", "\x00"]) == ["", ""]
+
+
+@pytest.mark.parametrize(
+    "piece", ["1", "一", "one ", "百分之", "[1", "](", "*", "<a ", "(来源:", "1-"]
+)
+def test_long_runs_of_marks_and_digits_come_to_an_end(piece: str):
+    """The cost of odd text grows with its length, not with its square."""
+    assert len(plain([piece * 5000])) == 1

@@ -121,3 +121,11 @@ def test_answers_that_decline(answer: str):
 def test_answers_that_say_something(answer: str):
     """Words of a refusal inside an answer, or a plain no, do not decline; neither does silence."""
     assert not declines(answer)
+
+
+@pytest.mark.parametrize(
+    "piece", ["信息", "目前也还仍", "so and but very ", "based on the context ", "a b ", "如果"]
+)
+def test_repeated_openings_are_read_once(piece: str):
+    """A text of nothing but openings ends soon: no pattern tries all ways to cut it."""
+    assert not declines(f"没 not {piece * 300}")
