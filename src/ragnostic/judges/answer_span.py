@@ -189,9 +189,9 @@ class AnswerSpanJudge:
         if not answer.has_spans and not found:
             return Judgment("abstained")
         for span, claim in enumerate(found, len(answer.held)):
-            for chunk in self._terms.all_of((claim.fact, *claim.entity)).tolist():
-                shown = f"fact: {_shown(claim.fact)} + {_shown(*claim.entity)}"
-                hard.append((chunk, span, shown))
+            chunks = self._terms.all_of((claim.fact, *claim.entity)).tolist()
+            shown = f"fact: {_shown(claim.fact)} + {_shown(*claim.entity)}" if chunks else ""
+            hard += [(chunk, span, shown) for chunk in chunks]
         soft = self._soft(entity)
         evidence = f"entity: {_shown(*entity)}" if soft else ""
         return Judgment.of(hard, soft, evidence, self.options.unit)
