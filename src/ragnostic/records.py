@@ -148,6 +148,23 @@ class GoldSpan:
     facets: Mapping[str, float] = field(default_factory=dict)
 
 
+QueryField = Literal[
+    "query_id",
+    "query",
+    "gold",
+    "gold_ids",
+    "group",
+    "answerable",
+    "category",
+    "language",
+    "frequency",
+    "answer",
+    "source",
+    "labels",
+]
+"""What a row of an evaluation set may hold."""
+
+
 @dataclass(frozen=True, slots=True)
 class EvalQuery:
     """One query of an evaluation set. ``gold`` is a tuple of items; an item is a tuple of

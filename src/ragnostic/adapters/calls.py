@@ -91,6 +91,6 @@ def as_done(
             index, answer, error = done.get()
             if error is not None:
                 raise error
-            yield index, answer  # type: ignore[misc]
+            yield index, answer  # type: ignore[misc] # None only beside an error
     finally:
         stop.set()

@@ -6,15 +6,12 @@ Only hashes and vectors are stored, never text.
 from __future__ import annotations
 
 import hashlib
-import sqlite3
-import threading
-import weakref
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from ragnostic.adapters.cache_file import QUESTION, CacheFile
 from ragnostic.errors import Fault
 from ragnostic.ports import Embedder, Progress, Role, Vectors, no_progress
 
@@ -22,8 +19,6 @@ KEPT = "embed and keep"
 """What progress is told while vectors are embedded and stored."""
 _TRANSACTION = 256
 """Texts embedded between two commits: what a kill may lose."""
-_QUESTION = 500
-_BUSY_MS = 10_000
 _UNIT_TOLERANCE = 1e-3
 
 
@@ -75,7 +70,10 @@ class CachedEmbedder:
         for start in range(0, len(missing), _TRANSACTION):
             part = missing[start : start + _TRANSACTION]
             told = _shifted(
-                progress, start, len(missing), kept=self._store is not None and self._store.usable
+                progress,
+                start,
+                len(missing),
+                kept=self._store is not None and self._store.is_usable,
             )
             vectors = self._embedder.embed([unique[key] for key in part], role, told)
             found.update(zip(part, vectors, strict=True))
@@ -120,25 +118,28 @@ def _shifted(progress: Progress, offset: int, total: int, *, kept: bool) -> Prog
 
 
 class _Store:
-    """The SQLite file: key → float32 bytes. Reads nothing and writes nothing once it failed."""
+    """The cache file: key → float32 bytes. Reads nothing and writes nothing once it failed."""
 
     def __init__(self, path: Path, faults: list[Fault]) -> None:
-        self._path = path
-        self._faults = faults
-        self._lock = threading.Lock()
-        self._connection = self._open()
+        self._file = CacheFile(
+            path,
+            "vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL)",
+            faults,
+            lambda what: Fault("vector_cache", f"vector cache {path}: {what}"),
+        )
+        self.close = self._file.close
 
     @property
-    def usable(self) -> bool:
+    def is_usable(self) -> bool:
         """Whether anything can be stored."""
-        return self._connection is not None
+        return self._file.is_usable
 
     def read(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
         """The vectors that are there and are whole."""
         found: dict[bytes, Vectors] = {}
-        with self._guarded() as connection:
-            for start in range(0, len(keys) if connection else 0, _QUESTION):
-                part = keys[start : start + _QUESTION]
+        with self._file.guarded() as connection:
+            for start in range(0, len(keys) if connection else 0, QUESTION):
+                part = keys[start : start + QUESTION]
                 marks = ",".join("?" * len(part))
                 rows = connection.execute(  # type: ignore[union-attr] # the range is empty then
                     f"SELECT key, vector FROM vectors WHERE key IN ({marks})",  # noqa: S608 (only ?)
@@ -155,81 +156,10 @@ class _Store:
             (key, np.asarray(vector, dtype="<f4").tobytes())
             for key, vector in zip(keys, vectors, strict=True)
         ]
-        with self._guarded() as connection:
+        with self._file.guarded() as connection:
             if connection is not None:
                 with connection:
                     connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
-
-    def close(self) -> None:
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
-
-    @contextmanager
-    def _guarded(self) -> Iterator[sqlite3.Connection | None]:
-        """The connection, or ``None``; a database error puts the file aside."""
-        with self._lock:
-            try:
-                yield self._connection
-            except sqlite3.OperationalError as error:
-                self._tell(f"not used for a moment: {error}")
-            except sqlite3.DatabaseError as error:
-                if self._connection is not None:
-                    self._connection.close()
-                self._set_aside(error)
-                self._connection = self._open()
-
-    def _open(self) -> sqlite3.Connection | None:
-        for _ in range(2):
-            try:
-                return self._connect()
-            except sqlite3.OperationalError as error:
-                self._tell(f"not used: {error}")
-                return None
-            except sqlite3.DatabaseError as error:
-                self._set_aside(error)
-            except OSError as error:
-                self._tell(f"not used: {error.strerror or error}")
-                return None
-        return None
-
-    def _connect(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        connection = sqlite3.connect(self._path, timeout=_BUSY_MS / 1000, check_same_thread=False)
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
-            with connection:
-                connection.execute(
-                    "CREATE TABLE IF NOT EXISTS vectors "
-                    "(key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
-                )
-        except sqlite3.Error:
-            connection.close()
-            raise
-        weakref.finalize(self, connection.close)
-        return connection
-
-    def _set_aside(self, error: Exception) -> None:
-        aside = self._path
-        number = 0
-        while aside.exists():
-            number += 1
-            aside = self._path.with_name(f"{self._path.name}.damaged-{number}")
-        try:
-            self._path.replace(aside)
-        except OSError as problem:
-            self._tell(f"is damaged ({error}) and cannot be renamed: {problem.strerror or problem}")
-            return
-        for suffix in ("-wal", "-shm"):
-            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
-        self._tell(f"is damaged ({error}); renamed to {aside.name}, a new one is begun")
-
-    def _tell(self, what: str) -> None:
-        fault = Fault("vector_cache", f"vector cache {self._path}: {what}")
-        if fault not in self._faults:
-            self._faults.append(fault)
 
 
 def _whole(raw: bytes) -> Vectors | None:

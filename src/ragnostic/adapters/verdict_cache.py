@@ -7,20 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
-import threading
-import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ragnostic.adapters.cache_file import QUESTION, CacheFile
 from ragnostic.adapters.vector_cache import default_cache_path
 from ragnostic.errors import Fault
 from ragnostic.judges.grader_prompt import MAX_GRADE, Prompt
 from ragnostic.judges.grader_reply import Verdict
 
 FILE = "verdicts.sqlite"
-_QUESTION = 500
-_BUSY_MS = 10_000
 
 
 def default_verdicts_path(environment: Mapping[str, str]) -> Path:
@@ -55,15 +51,18 @@ class VerdictCache:
 
     def __init__(self, path: Path) -> None:
         self.faults: list[Fault] = []
-        self._path = path
-        self._lock = threading.Lock()
-        self._connection = self._open()
+        self._file = CacheFile(
+            path,
+            "verdicts (key BLOB PRIMARY KEY, verdict TEXT NOT NULL)",
+            self.faults,
+            lambda what: Fault("verdict_cache", f"verdict cache {path}: {what}"),
+        )
 
     def read(self, keys: Sequence[bytes]) -> dict[bytes, Verdict]:
         """The verdicts that are there and are whole."""
         found: dict[bytes, Verdict] = {}
-        for start in range(0, len(keys), _QUESTION):
-            part = keys[start : start + _QUESTION]
+        for start in range(0, len(keys), QUESTION):
+            part = keys[start : start + QUESTION]
             marks = ",".join("?" * len(part))
             asked = f"SELECT key, verdict FROM verdicts WHERE key IN ({marks})"  # noqa: S608 (only ?)
             for key, written in self._run(asked, part):
@@ -84,75 +83,14 @@ class VerdictCache:
 
     def close(self) -> None:
         """Close the file; done by itself when the object goes."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+        self._file.close()
 
     def _run(self, statement: str, values: Sequence[object]) -> list[tuple[bytes, object]]:
-        with self._lock:
-            if self._connection is None:
-                return []
-            try:
-                with self._connection:
-                    return self._connection.execute(statement, values).fetchall()
-            except sqlite3.OperationalError as error:
-                self._tell(f"not used for a moment: {error}")
-            except sqlite3.DatabaseError as error:
-                self._connection.close()
-                self._set_aside(error)
-                self._connection = self._open()
-            return []
-
-    def _open(self) -> sqlite3.Connection | None:
-        for _ in range(2):
-            try:
-                return self._connect()
-            except sqlite3.OperationalError as error:
-                self._tell(f"not used: {error}")
-                return None
-            except sqlite3.DatabaseError as error:
-                self._set_aside(error)
-            except OSError as error:
-                self._tell(f"not used: {error.strerror or error}")
-                return None
-        return None
-
-    def _connect(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        connection = sqlite3.connect(self._path, timeout=_BUSY_MS / 1000, check_same_thread=False)
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
-            with connection:
-                connection.execute(
-                    "CREATE TABLE IF NOT EXISTS verdicts "
-                    "(key BLOB PRIMARY KEY, verdict TEXT NOT NULL) WITHOUT ROWID"
-                )
-        except sqlite3.Error:
-            connection.close()
-            raise
-        weakref.finalize(self, connection.close)
-        return connection
-
-    def _set_aside(self, error: Exception) -> None:
-        aside, number = self._path, 0
-        while aside.exists():
-            number += 1
-            aside = self._path.with_name(f"{self._path.name}.damaged-{number}")
-        try:
-            self._path.replace(aside)
-        except OSError as problem:
-            self._tell(f"is damaged ({error}) and cannot be renamed: {problem.strerror or problem}")
-            return
-        for suffix in ("-wal", "-shm"):
-            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
-        self._tell(f"is damaged ({error}); renamed to {aside.name}, a new one is begun")
-
-    def _tell(self, what: str) -> None:
-        fault = Fault("verdict_cache", f"verdict cache {self._path}: {what}")
-        if fault not in self.faults:
-            self.faults.append(fault)
+        with self._file.guarded() as connection:
+            if connection is not None:
+                with connection:
+                    return connection.execute(statement, values).fetchall()
+        return []
 
 
 def _verdict(written: object) -> Verdict | None:

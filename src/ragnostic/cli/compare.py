@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragnostic.cli.choices import Language, Missing, ScoreOrder
 from ragnostic.cli.comparison_tables import print_comparison
 from ragnostic.cli.console import print_json, print_warnings
 from ragnostic.cli.gate_table import exit_code
@@ -24,27 +24,6 @@ from ragnostic.report.run import mapping
 
 if TYPE_CHECKING:
     from ragnostic.offline.compare import ComparisonResult
-
-
-class Missing(StrEnum):
-    """What becomes of a judged query without results."""
-
-    zero = "zero"
-    skip = "skip"
-
-
-class ScoreOrder(StrEnum):
-    """Which scores are better."""
-
-    similarity = "similarity"
-    distance = "distance"
-
-
-class Language(StrEnum):
-    """Languages of the pages."""
-
-    zh = "zh"
-    en = "en"
 
 
 def compare_command(

@@ -106,7 +106,7 @@ def in_background(work: Callable[[], Result]) -> Result:
         raise RetrievalError(f"an implementation ended itself: SystemExit: {error}") from error
     if error is not None:
         raise error
-    return result  # type: ignore[return-value]
+    return result  # type: ignore[return-value] # None only beside an error
 
 
 def print_table(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ragnostic.cli.choices import Language
 from ragnostic.cli.console import print_warnings
 from ragnostic.cli.pages import refuse_stdout, write_page
 from ragnostic.cli.run_table import warning_lines
@@ -21,13 +21,6 @@ from ragnostic.offline.judged_files import (
 )
 from ragnostic.offline.run_folder import REPORT, find_run, read_run
 from ragnostic.report import render_run
-
-
-class Language(StrEnum):
-    """Languages of the page."""
-
-    zh = "zh"
-    en = "en"
 
 
 def report(

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ragnostic.cli.choices import Language
 from ragnostic.cli.console import print_json, print_table, print_warnings
 from ragnostic.cli.pages import refuse_stdout, write_page
-from ragnostic.cli.report import Language
 from ragnostic.cli.runs_options import DEFAULT_OUT, AsJson, EvaluationSet, Out, left_out_lines
 from ragnostic.errors import counted
 from ragnostic.metrics import Metric, parse_list

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ragnostic.cli.choices import Missing, ScoreOrder
 from ragnostic.cli.console import print_json, print_table, print_warnings
 from ragnostic.errors import Fault, UsageError
 from ragnostic.evalset.qrels import load_qrels
@@ -26,20 +27,6 @@ from ragnostic.offline.evaluation import (
 from ragnostic.offline.per_query import write_per_query
 from ragnostic.report.numbers import decimal
 from ragnostic.scoring import Plan
-
-
-class Missing(StrEnum):
-    """What becomes of a judged query without results."""
-
-    zero = "zero"
-    skip = "skip"
-
-
-class ScoreOrder(StrEnum):
-    """Which scores are better."""
-
-    similarity = "similarity"
-    distance = "distance"
 
 
 class ScorePrecision(StrEnum):

@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from ragnostic.records import QueryField
+
 LARGEST = 100_000
 """No setting that counts something needs more; a slip of the hand has more."""
 
@@ -66,20 +68,6 @@ def _asks_without_context(value: str) -> str:
 
 
 Name = Annotated[str, Field(min_length=1)]
-QueryField = Literal[
-    "query_id",
-    "query",
-    "gold",
-    "gold_ids",
-    "group",
-    "answerable",
-    "category",
-    "language",
-    "frequency",
-    "answer",
-    "source",
-    "labels",
-]
 Texts = Annotated[tuple[Name, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
 MetricNames = Annotated[tuple[str, ...], BeforeValidator(_split_names), Field(min_length=1)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]

@@ -31,7 +31,7 @@ def read_bytes(path: Path) -> bytes:
 
     Raises DataError for a folder, a missing, unreadable or empty file, and for broken gzip.
     """
-    data = b"".join(_blocks(path))
+    data = b"".join(unpacked_blocks(path))
     if not data:
         raise _empty(path)
     return data
@@ -85,7 +85,7 @@ def whole_lines(path: Path, size: int = 4 * 2**20) -> Iterator[bytes]:
     """
     pending: list[bytes] = []
     held = 0
-    for block in _blocks(path):
+    for block in unpacked_blocks(path):
         cut = block.rfind(b"\n") + 1
         pending.append(block[:cut] if cut else block)
         held += len(block)
@@ -120,7 +120,7 @@ def _raw_lines(blocks: Iterator[bytes], max_line: int) -> Iterator[tuple[int, by
 
 def _narrow_blocks(path: Path, faults: list[Fault]) -> Iterator[bytes]:
     """The file's blocks without its mark, UTF-16 and UTF-32 turned into UTF-8."""
-    blocks = _blocks(path)
+    blocks = unpacked_blocks(path)
     head = next(blocks, b"")
     encoding = wide_encoding(head)
     if encoding is None:
@@ -141,8 +141,14 @@ def _narrow_blocks(path: Path, faults: list[Fault]) -> Iterator[bytes]:
         ) from error
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
-    """The unpacked bytes of a file, block by block."""
+def unpacked_blocks(
+    path: Path, *, cut_hint: str = "the file may be cut short; fetch it again"
+) -> Iterator[bytes]:
+    """The bytes of a file block by block, of a gzip file (told by its first bytes) unpacked.
+
+    Raises PathError where there is no file, DataError where it cannot be read; ``cut_hint`` is
+    the hint for a gzip file that ends too soon.
+    """
     try:
         with path.open("rb") as file:
             packed = file.read(2) == _GZIP_MAGIC
@@ -151,9 +157,7 @@ def _blocks(path: Path) -> Iterator[bytes]:
             while block := stream.read(_BLOCK):
                 yield block
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(
-            f"{path}: broken gzip: {error}", hint="the file may be cut short; fetch it again"
-        ) from error
+        raise DataError(f"{path}: broken gzip: {error}", hint=cut_hint) from error
     except FileNotFoundError as error:
         raise PathError(f"no such file: {path}", hint="is the path right?") from error
     except IsADirectoryError as error:

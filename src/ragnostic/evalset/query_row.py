@@ -4,30 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from ragnostic.corpus.strict_json import RowError, kind_of, read_id
 from ragnostic.errors import DataError, Fault, UsageError
 from ragnostic.evalset.gold_value import grade_first_higher, read_gold
 from ragnostic.evalset.remarks import Remarks, announce
 from ragnostic.plugins import nearest
-from ragnostic.records import EvalQuery
+from ragnostic.records import EvalQuery, QueryField
 
 FIRST_IS_EXACT = "first-is-exact"
-KEYS = (
-    "query_id",
-    "query",
-    "gold",
-    "gold_ids",
-    "group",
-    "answerable",
-    "category",
-    "language",
-    "frequency",
-    "answer",
-    "source",
-    "labels",
-)
+KEYS: tuple[str, ...] = get_args(QueryField)
 _TEXTS = ("group", "category", "language", "answer", "source")
 
 

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import hashlib
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ragnostic.corpus.encoding import Fallback, announce, guess, wide_encoding
-from ragnostic.errors import DataError, Fault, PathError
+from ragnostic.corpus.files import unpacked_blocks
+from ragnostic.errors import DataError, Fault
 
 MAX_LINE = 4 * 2**20
 """Bytes of the longest line that is read; parsing one takes many times as much memory."""
 
-_BLOCK = 2**18
 _KEPT = 4096
-_GZIP_MAGIC = b"\x1f\x8b"
 _PARQUET_MAGIC = b"PAR1"
+_CUT = "what stands before is in the store; ingest the whole file again when it is there"
 
 
 class Line(NamedTuple):
@@ -162,7 +160,7 @@ def _chain(rest: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _narrow_blocks(path: Path, faults: list[Fault]) -> Iterator[bytes]:
     """The file's blocks without its mark, UTF-16 and UTF-32 turned into UTF-8."""
-    blocks = _blocks(path)
+    blocks = unpacked_blocks(path, cut_hint=_CUT)
     head = next(blocks, b"")
     if head.startswith(_PARQUET_MAGIC):
         raise DataError(f"{path} is a Parquet file", hint="a log is text: one JSON object a line")
@@ -177,24 +175,3 @@ def _narrow_blocks(path: Path, faults: list[Fault]) -> Iterator[bytes]:
     for block in blocks:
         yield decoder.decode(block).encode("utf-8", "replace")
     yield decoder.decode(b"", final=True).encode("utf-8", "replace")
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == _GZIP_MAGIC
-            file.seek(0)
-            stream: IO[bytes] | gzip.GzipFile = gzip.GzipFile(fileobj=file) if packed else file
-            while block := stream.read(_BLOCK):
-                yield block
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(
-            f"{path}: broken gzip: {error}",
-            hint="what stands before is in the store; ingest the whole file again when it is there",
-        ) from error
-    except FileNotFoundError as error:
-        raise PathError(f"no such file: {path}", hint="is the path right?") from error
-    except IsADirectoryError as error:
-        raise PathError(f"{path} is a folder, not a file", hint="name the files in it") from error
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}") from error

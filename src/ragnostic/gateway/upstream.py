@@ -124,7 +124,7 @@ class _Request(aiohttp.ClientRequest):
             session=self._session,
             stream_writer=writer,
         )
-        response.outgoing = outgoing  # type: ignore[attr-defined]
+        response.outgoing = outgoing  # type: ignore[attr-defined] # of our subclass
         self.response = response  # type: ignore[assignment]  # None in the base class only at first
         return response
 

@@ -325,6 +325,6 @@ def _missing(side: Side, stage: str) -> list[str]:
     """Judged queries without a ranking, in order."""
     if stage not in side.statuses:
         return []
-    rows = pc.equal(side.statuses[stage], "missing").fill_null(False)  # noqa: FBT003
+    rows = pc.equal(side.statuses[stage], "missing").fill_null(False)  # noqa: FBT003 - pyarrow's signature
     found: list[str] = side.query_ids.filter(rows).to_pylist()
     return found

@@ -88,7 +88,7 @@ def _has(table: pa.Table, column: str) -> bool:
 def _differs(before: pa.Table, after: pa.Table, column: str) -> Bools:
     if column not in before.column_names or column not in after.column_names:
         return np.zeros(after.num_rows, dtype=np.bool_)
-    return _bools(pc.not_equal(before[column], after[column]).fill_null(False))  # noqa: FBT003
+    return _bools(pc.not_equal(before[column], after[column]).fill_null(False))  # noqa: FBT003 - pyarrow's signature
 
 
 def _bools(column: pa.Array | pa.ChunkedArray) -> Bools:
@@ -110,7 +110,7 @@ def _other_gold(base: RunSource, candidate: RunSource, query_ids: pa.ChunkedArra
     before, after = (rows.filter(pa.array(~differs[rows["row"].to_numpy()])) for rows in entries)
     same = pc.and_(
         pc.equal(before["id"], after["id"]), pc.equal(before["grade"], after["grade"])
-    ).fill_null(False)  # noqa: FBT003
+    ).fill_null(False)  # noqa: FBT003 - pyarrow's signature
     differs[before["row"].to_numpy()[~_bools(same)]] = True
     return differs
 

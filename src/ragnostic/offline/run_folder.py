@@ -62,7 +62,7 @@ def write_run(out: Path, name: str, run: RunData, render: Render) -> Path:
                 return out / free
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-    raise AssertionError("names do not end")  # pragma: no cover
+    raise AssertionError("names do not end")  # pragma: no cover - they are endless
 
 
 def check_out(out: Path) -> None:

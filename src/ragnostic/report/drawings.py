@@ -20,7 +20,7 @@ def data(rows: Sequence[dict[str, Any]]) -> Any:
     """Rows as the inline data of a chart."""
     import altair as alt  # noqa: PLC0415 - heavy, loaded on use
 
-    return alt.Data(values=list(rows))  # type: ignore[no-untyped-call]
+    return alt.Data(values=list(rows))  # type: ignore[no-untyped-call] # altair has no types here
 
 
 def size() -> dict[str, Any]:

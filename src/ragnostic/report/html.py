@@ -66,7 +66,7 @@ def environment(text: NullTranslations) -> Environment:
         undefined=jinja2.StrictUndefined,
         extensions=["jinja2.ext.i18n"],
     )
-    made.install_gettext_translations(text, newstyle=False)  # type: ignore[attr-defined]
+    made.install_gettext_translations(text, newstyle=False)  # type: ignore[attr-defined] # added by the i18n extension
     made.filters.update(_filters(text))
     made.globals.update(
         EXCERPT=EXCERPT,

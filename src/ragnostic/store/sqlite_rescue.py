@@ -228,7 +228,7 @@ def readable(
             yield row
     except sqlite3.Error as error:
         with suppress(sqlite3.Error, TypeError):
-            for row in connection.execute(f"SELECT {names} FROM {table} ORDER BY {back}"):  # noqa: S608
+            for row in connection.execute(f"SELECT {names} FROM {table} ORDER BY {back}"):  # noqa: S608 - our own names
                 if last is not None and row[:key] <= last:
                     break
                 yield row

@@ -72,7 +72,7 @@ def _rescue(path: Path, _: Wal, new: sqlite3.Connection) -> Rescued:
                         if not _is_whole(table, row):
                             lost += 1
                             continue
-                        new.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row)  # noqa: S608
+                        new.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row)  # noqa: S608 - our own names
                         rescued += 1
                 except DamagedError:
                     whole = False

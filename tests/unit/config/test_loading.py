@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from ragnostic import config, plugins
-from ragnostic.config.models import TABLES, QueryField
+from ragnostic.config.models import TABLES
 from ragnostic.errors import ConfigError, UsageError
-from ragnostic.evalset.query_row import KEYS
 from ragnostic.plugins import nearest
 
 
@@ -370,8 +369,3 @@ def test_a_fault_of_an_override_is_one_line_that_names_it(tmp_path, assignment, 
 
 def _check_any(name: str) -> None:
     """Every metric is known."""
-
-
-def test_a_mapping_may_name_what_a_query_has():
-    """The fields that the settings know are those that the reader knows."""
-    assert get_args(QueryField) == KEYS
