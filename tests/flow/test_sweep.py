@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -188,14 +189,24 @@ def test_a_deleted_run_is_measured_again(folder):
     assert len(list_runs(folder / "runs")) == 2
 
 
-def test_ctrl_c_says_what_is_kept(folder):
-    """Exit 130; the finished combination stays."""
-    (folder / "trap").write_text("20")
-    done = _process(folder, "--grid", "retrieve.bm25.k1=0.4,1.2", "--set", "rerank.use=python")
+@pytest.mark.parametrize("call", ["20", "32"])
+def test_ctrl_c_says_what_is_kept(folder, call):
+    """Exit 130; whatever it interrupts, what is said to be finished is there, whole, and nothing
+    else is. At call 32 the second combination is about to be written.
+    """
+    (folder / "trap").write_text(call)
+    grid = ("--grid", "retrieve.bm25.k1=0.4,1.2,2.0")
+    done = _process(folder, *grid, "--set", "rerank.use=python")
     assert done.returncode == 130, done.stderr
-    assert "interrupted; 1 combination is finished and kept in runs" in done.stderr
-    assert len(list_runs(folder / "runs")) == 1
+    said = re.search(
+        r"interrupted; (\d) combinations? (?:is|are) finished and kept in runs", done.stderr
+    )
+    assert said, done.stderr
+    assert 1 <= int(said[1]) <= 2
+    assert len(list_runs(folder / "runs")) == int(said[1])
     assert not list((folder / "runs").glob(".partial-*"))
+    (state,) = (folder / "runs").glob("sweep-*/sweep.json")
+    assert len(json.loads(state.read_text(encoding="utf-8"))["runs"]) == int(said[1])
 
 
 def test_what_a_killed_sweep_left_half_written_is_removed(folder):

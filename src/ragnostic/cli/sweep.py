@@ -6,6 +6,7 @@ import sys
 from contextlib import redirect_stdout
 from enum import StrEnum
 from pathlib import Path
+from threading import Lock
 from typing import Annotated
 
 import typer
@@ -16,7 +17,6 @@ from ragnostic.cli.eval import load_configuration, out_of
 from ragnostic.cli.pages import refuse_stdout, write_page
 from ragnostic.cli.sweep_table import print_sweep_table, sweep_lines
 from ragnostic.errors import EXIT_INTERRUPTED, UsageError, counted
-from ragnostic.offline.partial_folders import remove_partials
 from ragnostic.offline.run_folder import find_run
 from ragnostic.offline.run_source import RunSource
 from ragnostic.offline.sweep import SweepJob, SweepRuns, run_sweep
@@ -129,6 +129,7 @@ def _run(
     plan: SweepPlan, out: Path, base: RunSource | None, *, search: Search, budget: int, seed: int
 ) -> SweepRuns:
     """Run the sweep with progress on stderr; Ctrl-C says what is kept."""
+    writing = Lock()
     try:
         with redirect_stdout(sys.stderr), progress_on(sys.stderr) as progress:
             job = SweepJob(
@@ -139,10 +140,12 @@ def _run(
                 seed=seed,
                 progress=progress,
                 check=None if base is None else lambda run: check_alike(base, run),
+                writing=writing,
             )
             return in_background(lambda: run_sweep(plan, job))
     except KeyboardInterrupt:
-        remove_partials(out, own=True)
+        # A run that is being written is finished, and none is begun: the lock is never given back.
+        writing.acquire()
         state = read_state(out, plan)
         kept = counted(len(state.runs), "combination is", "combinations are")
         fail(

@@ -22,21 +22,17 @@ def make_partial(out: Path) -> Path:
     return Path(tempfile.mkdtemp(prefix=f"{PARTIAL}{_machine()}-{os.getpid()}-", dir=out))
 
 
-def remove_partials(out: Path, *, own: bool = False) -> None:
+def remove_partials(out: Path) -> None:
     """Remove what processes of this machine that are gone left below ``out``.
 
-    ``own``: also what this process writes, for an interrupt that ends it at once. A folder of a
-    process that lives, or of another machine, stays.
+    A folder of a process that lives, or of another machine, stays.
     """
     if not out.is_dir():
         return
     for folder in list(out.iterdir()):
         found = _NAME.fullmatch(folder.name)
-        if found is None or found[1] != _machine():
-            continue
-        process = int(found[2])
-        if own if process == os.getpid() else not _lives(process):
-            _remove(folder)
+        if found is not None and found[1] == _machine() and not _lives(int(found[2])):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _machine() -> str:
@@ -53,13 +49,3 @@ def _lives(process: int) -> bool:
     except PermissionError:
         pass
     return True
-
-
-def _remove(folder: Path) -> None:
-    """Rename first: a thread that still writes can then no longer make a run folder of it."""
-    gone = folder.with_name(f"{folder.name}.gone")
-    try:
-        folder.rename(gone)
-    except OSError:  # renamed to a whole run, or removed, at this moment
-        return
-    shutil.rmtree(gone, ignore_errors=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Literal
 
 from ragnostic.errors import RagnosticError
@@ -40,7 +41,8 @@ class SweepJob:
 
     ``out``: parent of the run folders and of the sweep's own. ``budget``: combinations that are
     tried by a random search or by halving. ``render`` makes the report of a run; ``check`` is
-    told of the first finished run folder, to refuse a baseline before the rest is run.
+    told of the first finished run folder, to refuse a baseline before the rest is run. ``writing``
+    is held while a run is written and noted: who takes it stops the sweep between two runs.
     """
 
     out: Path
@@ -50,6 +52,7 @@ class SweepJob:
     seed: int = 0
     progress: Progress = no_progress
     check: Callable[[Path], None] | None = None
+    writing: Lock = field(default_factory=Lock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +156,9 @@ class _Runner:
             belongs = {"id": self._state.sweep, "combination": combination.key}
             marked = replace(run, meta={**run.meta, SWEEP_META: belongs})
             render = partial(self._job.render, combination)
-            folder = write_run(self._job.out, str(run.meta["run"]), marked, render)
-            self._keep(self._state.with_run(combination.key, folder.name))
+            with self._job.writing:
+                folder = write_run(self._job.out, str(run.meta["run"]), marked, render)
+                self._keep(self._state.with_run(combination.key, folder.name))
         if not self._checked and self._job.check is not None:
             self._job.check(self._job.out / self._state.runs[combination.key])
         self._checked = True

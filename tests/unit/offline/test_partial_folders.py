@@ -32,8 +32,6 @@ def test_folders_of_the_dead_go_and_those_of_the_living_stay(tmp_path):
     remove_partials(tmp_path)
     assert set(tmp_path.iterdir()) == {mine, *kept}
     assert not dead.exists()
-    remove_partials(tmp_path, own=True)
-    assert set(tmp_path.iterdir()) == set(kept)
 
 
 def test_a_folder_that_is_not_there_holds_nothing(tmp_path):
