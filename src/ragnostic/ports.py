@@ -251,7 +251,7 @@ class EventLog(Protocol):
         ...
 
 
-RecordKind = Literal["records", "judgments", "scores", "probes"]
+RecordKind = Literal["records", "judgments", "scores", "probes", "rollups"]
 
 
 class RecordStore(Protocol):
@@ -278,3 +278,60 @@ class RecordStore(Protocol):
 
 
 CountTokens = Callable[[str], int]
+
+
+Severity = Literal["P0", "P1", "P2"]
+NoticeKind = Literal["firing", "repeat", "resolved", "rebaselined", "test"]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What a person is told about one alert: in plain values, put into words by a channel.
+
+    ``key`` names the episode (rule, slice value, episode number): the same key is the same
+    trouble. ``reference`` is what ``value`` was compared with and ``against`` says what that is:
+    ``limit``, ``baseline``, ``yesterday`` or ``last week``. ``window`` is (start, end) in UTC, and
+    ``zone`` the one it is shown in. ``link`` leads to a page about it, ``runbook`` to what to do.
+    """
+
+    key: str
+    kind: NoticeKind
+    severity: Severity
+    rule: str
+    metric: str
+    value: float | None
+    reference: float | None
+    against: str
+    n: int
+    since: datetime
+    window: tuple[datetime, datetime]
+    zone: str
+    stage: str = ""
+    slice: Mapping[str, str] = field(default_factory=dict)
+    low: float | None = None
+    high: float | None = None
+    summary: Mapping[str, str] = field(default_factory=dict)
+    """One sentence of the rule's own, by language: ``{"zh": …, "en": …}``."""
+    worst_query: str = ""
+    likely_cause: Mapping[str, str] = field(default_factory=dict)
+    owner: str = ""
+    runbook: str = ""
+    link: str = ""
+
+
+class Delivery(NamedTuple):
+    """How a sending went. ``retry_after_s`` is set where another try makes sense."""
+
+    delivered: bool
+    reason: str = ""
+    retry_after_s: float | None = None
+
+
+class Notifier(Protocol):
+    """A channel to people or to another program: one file in ``notify/``."""
+
+    name: str
+
+    def send(self, notices: Sequence[Notice]) -> Delivery:
+        """Tell all of them, the most severe first; never raises for what the other side does."""
+        ...

@@ -1,0 +1,1 @@
+"""Figures of the live path for other systems: Prometheus, OTLP, Grafana."""

@@ -1,0 +1,1 @@
+"""Rules, their states, and who is told."""

@@ -1,0 +1,1 @@
+"""Hourly and daily sums of scores: what every question about time is answered from."""

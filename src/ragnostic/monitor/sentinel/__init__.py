@@ -1,0 +1,1 @@
+"""Probes of a live system: the same queries asked again and again."""

@@ -1,0 +1,1 @@
+"""Channels: one file each, from notices to people and other programs."""
