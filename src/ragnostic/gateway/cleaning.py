@@ -33,7 +33,7 @@ def clean(
         if is_protected(path) or path == ("ts",):
             return text
         if not path:  # the name of a member
-            return text if redactor is None else redactor.text(text)
+            return text if redactor is None else redactor.name(text)
         short, is_whole = _kept(path, text, redactor, max_text)
         if not is_whole:
             encoded = text.encode("utf-8", "surrogatepass")

@@ -185,6 +185,9 @@ def _find(value: Any) -> Find:
     names = _names(parsed)
     if names is not None:
         return lambda document: _member(document, names)
+    listed = _listed_names(parsed)
+    if listed is not None:
+        return lambda document: _listed(document, *listed, parsed)
     return lambda document: evaluate(parsed, document).value
 
 
@@ -206,6 +209,27 @@ def _member(document: Any, names: tuple[str, ...]) -> Any:
             return None
         document = document.get(name)
     return document
+
+
+def _listed_names(node: Any) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The names up to a list and those in each of its members, of a path such as ``hits[].id``."""
+    if node["type"] != "projection" or node["children"][0]["type"] != "flatten":
+        return None
+    outer, inner = _names(node["children"][0]["children"][0]), _names(node["children"][1])
+    return None if outer is None or inner is None else (outer, inner)
+
+
+def _listed(
+    document: Any, outer: tuple[str, ...], inner: tuple[str, ...], parsed: Any
+) -> list[Any] | None:
+    """As ``evaluate`` does, at a fraction of its cost: every record has such paths."""
+    members = _member(document, outer)
+    if not isinstance(members, list):
+        return None
+    if any(isinstance(one, list) for one in members):  # lists in the list are flattened
+        found: list[Any] | None = evaluate(parsed, document).value
+        return found
+    return [_member(one, inner) for one in members]
 
 
 def _is_nothing(value: Any) -> bool:

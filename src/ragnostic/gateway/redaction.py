@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -34,6 +34,8 @@ _MASKABLE = {"query", "searched", "answer", "feedback", "category", "service", "
 _MASKABLE |= {"source", "group", "language", "labels"}
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _KEPT_ESCAPES = frozenset('"\\')
+_NAMES = 4096
+_LONGEST_NAME = 64
 
 
 def _as_tuple(value: Any) -> Any:
@@ -109,6 +111,7 @@ class Redactor:
             values = expand(given, environment or {}, "redact").values
             self._key = values["redact.pseudonym_key"].encode()
         self._is_field = cache(self._names_a_field)
+        self._known_name = lru_cache(_NAMES)(self.text)
         self._raw_fields = _raw_pattern([path[-1] for path in self._fields])
 
     def text(self, text: str) -> str:
@@ -118,6 +121,10 @@ class Redactor:
         for pattern, replacement in self._patterns:
             text = pattern.sub(replacement, text)
         return text
+
+    def name(self, name: str) -> str:
+        """The name of a member, which is the same in record after record."""
+        return self._known_name(name) if len(name) <= _LONGEST_NAME else self.text(name)
 
     def at(self, path: Path, text: str) -> str:
         """A text by its place in a row; ``path`` holds the names on the way to it."""
