@@ -110,6 +110,7 @@ def judge_quality(
     (1.0, 1.0)
     """
     key = _common_key(judged, labelled)
+    judged = _graded(judged)
     labels = _grades(labelled, key)
     if retrieved is not None:
         for query, chunks in _grades(retrieved, key).items():
@@ -185,8 +186,19 @@ def _grades(table: pa.Table, key: str) -> Grades:
         columns = (row.get(name) or [None] * size for name in ("grades", "facets"))
         for chunk, grade, facet in zip(row["ids"] or (), *columns, strict=True):
             if chunk is not None and facet is None:
-                own[chunk] = max(own.get(chunk, 0.0), float(grade or 0.0))
+                own[chunk] = max(own.get(chunk, 0.0), 1.0 if grade is None else float(grade))
     return found
+
+
+def _graded(table: pa.Table) -> pa.Table:
+    """Lists of grades that are left out are 1 for every id, as everywhere in a record."""
+    ids, grades = (table[name].combine_chunks() for name in ("ids", "grades"))
+    if not grades.null_count:
+        return table
+    ones = pa.array(np.ones(len(ids.values)), grades.type.value_type)
+    ones = pa.ListArray.from_arrays(ids.offsets, ones, type=grades.type, mask=ids.is_null())
+    place = table.schema.get_field_index("grades")
+    return table.set_column(place, "grades", pc.if_else(grades.is_null(), ones, grades))
 
 
 def _listed(table: pa.Table, key: str) -> pa.Table:

@@ -7,6 +7,8 @@ import json
 import runpy
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
@@ -196,3 +198,51 @@ def test_a_store_must_be_there(tmp_path):
     assert done.exit_code == 2
     assert "is no store folder" in done.stderr
     assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.fixture
+def labelled(filled, tmp_path):
+    """The store with its records and judgments, and a file of labels of thirty records."""
+    lake = ParquetLake(filled, "Asia/Shanghai")
+    records, judgments = ROWS["many"](80)
+    days = lake.read("scores").filter(pc.equal(lake.read("scores")["stage"], "rerank"))
+    by_record = dict(zip(days["record_id"].to_pylist(), days["day"].to_pylist(), strict=True))
+    for kind, table in (("records", records), ("judgments", judgments)):
+        day = [by_record[name] for name in table["record_id"].to_pylist()]
+        lake.write(kind, table.append_column("day", pa.array(day)), name="part-0")
+    path = tmp_path / "labels.tsv"
+    rows = zip(records["record_id"].to_pylist(), records["retrieve"].to_pylist(), strict=True)
+    lines = [f"{name}\t{stage['ids'][0]}\t1" for name, stage in rows if stage and stage["ids"]]
+    path.write_text("query-id\tcorpus-id\tscore\n" + "\n".join(lines[:30]) + "\n", encoding="utf-8")
+    return filled, path
+
+
+def test_labels_correct_the_means(labelled):
+    """The table says how far the judge agrees, and the corrected mean with its interval."""
+    store, path = labelled
+    done = run(store, "--labels", str(path), "--metrics", "RR@5")
+    assert done.exit_code == 0, done.output
+    text = done.stdout[done.stdout.index("by 30 labelled records:") :]
+    assert "κ " in text
+    assert "precision " in text
+    assert text.splitlines()[2].split()[:4] == ["metric", "judge", "bias", "corrected"]
+    assert text.splitlines()[3].startswith("MRR@5 ")
+
+
+def test_labels_in_json(labelled):
+    """Full precision, and null where undefined; nothing of it without labels."""
+    store, path = labelled
+    found = json.loads(run(store, "--labels", str(path), "--json").stdout)["labels"]
+    assert {one["stage"] for one in found} >= {"retrieve"}
+    mean = found[0]["means"]["RR@5"]
+    assert mean["low"] <= mean["mean"] <= mean["high"]
+    assert "labels" not in json.loads(run(store, "--json").stdout)
+
+
+def test_labels_of_other_ids_are_refused(labelled, tmp_path):
+    """Exit 3, and what the ids should be."""
+    other = tmp_path / "other.tsv"
+    other.write_text("query-id\tcorpus-id\tscore\nnobody\ta\t1\n", encoding="utf-8")
+    done = run(labelled[0], "--labels", str(other))
+    assert done.exit_code == 3
+    assert "none of the 1 labelled ids is a record of the window" in done.stderr
