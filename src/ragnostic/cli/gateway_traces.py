@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ragnostic.cli.console import print_warnings
 from ragnostic.cli.gateway_intake import open_intake
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def open_traces(
     from ragnostic.store.state import State  # noqa: PLC0415 - the same
 
     state = State(store.root / STATE)
+    print_warnings(map(str, state.damages))
     redactor = Redactor(store.settings.redact, os.environ)
     assembler = SpanAssembler(
         state,

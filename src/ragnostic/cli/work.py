@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -18,6 +19,8 @@ from ragnostic.monitor.live_store import LiveStore, open_store
 from ragnostic.monitor.rejudging import rejudge as judge_again
 from ragnostic.monitor.windows import Window
 from ragnostic.monitor.work_counts import Work
+
+_SHOWN_REASONS = 3
 
 
 def work(
@@ -46,6 +49,7 @@ def work(
     if not rejudge and (start or end):
         raise UsageError("--from and --to go with --rejudge", hint="ragnostic work --help")
     with open_store(store, os.environ) as opened:
+        print_warnings(map(str, (*opened.queue.damages, *opened.state.damages)))
         finish_forgetting(opened, report=warn)
         if rejudge:
             done = _again(opened, start, end)
@@ -68,6 +72,13 @@ def _again(store: LiveStore, start: str | None, end: str | None) -> Work:
     return judge_again(store, processor, window.start, window.end)
 
 
+def _why(done: Work) -> Iterator[str]:
+    """The most frequent reasons."""
+    often = sorted(done.failures.items(), key=lambda entry: -entry[1])
+    for reason, count in often[:_SHOWN_REASONS]:
+        yield f"{counted(count, 'record')}: {reason}"
+
+
 def _show(done: Work, waiting: int, *, as_json: bool) -> None:
     if as_json:
         print_json({**done.as_json(), "waiting": waiting})
@@ -77,7 +88,7 @@ def _show(done: Work, waiting: int, *, as_json: bool) -> None:
         print_warnings([f"{found}; see the folder quarantine of the store"])
     if done.judged.get("failed"):
         found = counted(done.judged["failed"], "record")
-        print_warnings([f"the judge failed on {found}, which will be judged again"])
+        print_warnings([f"the judge failed on {found}, which will be judged again", *_why(done)])
     rows = [
         ("events", done.events),
         ("records", done.records),

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from ragnostic.monitor.judging import FAILED
 from ragnostic.monitor.live_store import LiveStore
 from ragnostic.monitor.processing import Processor
-from ragnostic.monitor.work_counts import Work, status_counts
+from ragnostic.monitor.work_counts import Work, failure_reasons, status_counts
 
 WAITING = "work.failed."
 """Prefix of the counters of records whose judge failed, by day."""
@@ -45,7 +45,12 @@ def rejudge(
             store.lake.write("judgments", judgments, name=f"{name}-{number}")
             store.lake.write("scores", scores, name=f"{name}-{number}")
             judged = status_counts(judgments)
-            work += Work(records=part.num_rows, scores=scores.num_rows, judged=judged)
+            work += Work(
+                records=part.num_rows,
+                scores=scores.num_rows,
+                judged=judged,
+                failures=failure_reasons(judgments),
+            )
             still += judged.get(FAILED, 0)
             number += 1
         _set_waiting(store, whole["day"][0].as_py(), still)

@@ -9,11 +9,17 @@ from dataclasses import dataclass, field, fields
 import pyarrow as pa
 import pyarrow.compute as pc
 
+_MAPPINGS = ("judged", "failures")
+_UNSAID = "no reason was given"
+_REASONS = 20
+"""How many different reasons are kept: a service may put the time into each."""
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
     """Events taken from the queue, and what became of them: events = records + replaced +
-    quarantined. ``judged`` counts judgments by their status.
+    quarantined. ``judged`` counts judgments by their status, ``failures`` the reasons of those that
+    failed, the most frequent ones.
 
     >>> one = Work(events=3, records=2, quarantined=1, judged={"judged": 2})
     >>> (one + Work(events=1, records=1, judged={"failed": 1})).judged
@@ -26,11 +32,17 @@ class Work:
     quarantined: int = 0
     scores: int = 0
     judged: Mapping[str, int] = field(default_factory=dict)
+    failures: Mapping[str, int] = field(default_factory=dict)
 
     def __add__(self, other: Work) -> Work:
-        numbers = [field.name for field in fields(self) if field.name != "judged"]
+        numbers = [field.name for field in fields(self) if field.name not in _MAPPINGS]
         sums = {name: getattr(self, name) + getattr(other, name) for name in numbers}
-        return Work(**sums, judged=dict(Counter(self.judged) + Counter(other.judged)))
+        failures = Counter(self.failures) + Counter(other.failures)
+        return Work(
+            **sums,
+            judged=dict(Counter(self.judged) + Counter(other.judged)),
+            failures=dict(failures.most_common(_REASONS)),
+        )
 
     def as_json(self) -> dict[str, object]:
         """The counts by name."""
@@ -42,3 +54,11 @@ def status_counts(judgments: pa.Table) -> dict[str, int]:
     """How often each status stands in a table of judgments."""
     counts = pc.value_counts(judgments["status"]).to_pylist()
     return {entry["values"]: entry["counts"] for entry in counts}
+
+
+def failure_reasons(judgments: pa.Table) -> dict[str, int]:
+    """Why judgments failed: the first line of evidence of each, and how often it stands."""
+    failed = judgments.filter(pc.equal(judgments["status"], "failed"))
+    evidence = failed["evidence"].to_pylist()
+    reasons = Counter(next((text for text in said or () if text), _UNSAID) for said in evidence)
+    return dict(reasons.most_common(_REASONS))

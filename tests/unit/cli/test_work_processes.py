@@ -77,10 +77,16 @@ def test_where_this_process_fails_the_others_are_stopped(tmp_path):
 
 
 def test_failures_of_the_judge_are_announced(capsys):
-    """And the counts shown."""
-    _show(Work(events=1, records=1, judged={"failed": 1}), 0, as_json=False)
+    """With the most frequent reasons; and the counts shown."""
+    reasons = {"rare": 1, "timed out": 7, "no number": 3, "often": 4}
+    _show(Work(events=15, records=15, judged={"failed": 15}, failures=reasons), 0, as_json=False)
     shown = capsys.readouterr()
-    assert "the judge failed on 1 record, which will be judged again" in shown.err
+    assert shown.err.splitlines() == [
+        "warning: the judge failed on 15 records, which will be judged again",
+        "warning: 7 records: timed out",
+        "warning: 4 records: often",
+        "warning: 3 records: no number",
+    ]
     assert "judge: failed" in shown.out
 
 
