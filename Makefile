@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test check bench docs screenshots clean
+.PHONY: demo test check bench endurance docs screenshots clean
 
 demo: $(VENV)/.runtime
 	@$(BIN)/ragnostic demo --out demo-runs
@@ -19,6 +19,9 @@ check: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/score.py
 	$(BIN)/python benchmarks/startup.py
+
+endurance: $(VENV)/.dev
+	@scripts/endurance
 
 docs: $(VENV)/.dev
 	$(BIN)/python scripts/generate-docs

@@ -21,7 +21,10 @@ from ragnostic.store.queue import SqliteQueue
 CASE = runpy.run_path(str(Path(__file__).parent / "live_case.py"))
 run, as_json, command = CASE["run"], CASE["as_json"], CASE["command"]
 log_row, write_lines, write_corpus = CASE["log_row"], CASE["write_lines"], CASE["write_corpus"]
-KILLS = 200 if os.environ.get("RAGNOSTIC_ENDURANCE") else 20
+LARGE = bool(os.environ.get("RAGNOSTIC_ENDURANCE"))
+KILLS = 200 if LARGE else 20
+GONE_S = 600 if LARGE else 0
+"""How long the sink is gone."""
 ROWS = 60
 SETTINGS = '[store]\nzone = "UTC"\n[work]\nbatch = 3\nsleep_s = 0.05\nlease_s = 2\n'
 KINDS = ("records", "judgments", "scores")
@@ -112,6 +115,7 @@ def test_a_sink_that_is_gone_for_a_while_gets_everything(folder):
             assert worker.stderr is not None
             assert "the store cannot be written, trying again" in worker.stderr.readline()
             known |= acknowledged(folder, 1)
+            time.sleep(GONE_S)
             assert worker.poll() is None
             records.unlink()
             with SqliteQueue(folder / "store" / "queue.sqlite") as queue:
