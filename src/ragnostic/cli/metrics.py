@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import typer
 
 from ragnostic.cli.console import print_table
-from ragnostic.metrics import definitions
+from ragnostic.metrics import definitions, signals
 from ragnostic.metrics.naming import definition_of
-from ragnostic.metrics.registry import Definition
+from ragnostic.metrics.registry import Definition, Signal
 
 
 def metrics(
@@ -19,11 +20,13 @@ def metrics(
 ) -> None:
     """List the metrics, or say all there is to know of one."""
     if name is None:
-        rows = [[_usage(d), _range(d), d.purpose] for d in definitions()]
+        rows = [[_usage(d), _range(d.range), d.purpose] for d in definitions()]
+        rows += [[one.write, _range(one.range), one.purpose] for one in signals()]
         print_table(["metric", "range", "what it is for"], rows, text_columns=3)
         return
     bare = name.partition("(")[0].partition("@")[0].strip()
-    for line in describe(definition_of(bare)):
+    known = {one.name.lower(): one for one in signals()}.get(bare.lower())
+    for line in describe(definition_of(bare)) if known is None else describe_signal(known):
         typer.echo(line)
 
 
@@ -32,7 +35,7 @@ def describe(definition: Definition) -> list[str]:
     lines = [
         f"{definition.name}: {definition.purpose}",
         f"  formula     {definition.formula}",
-        f"  range       {_range(definition)}",
+        f"  range       {_range(definition.range)}",
         f"  write       {_usage(definition)}",
         f"  defined in  docs/metrics.md, section {definition.section}",
     ]
@@ -40,6 +43,18 @@ def describe(definition: Definition) -> list[str]:
         lines.append(f"  also        {', '.join(definition.aliases)}")
     lines += [f"  parameter   {key} = {_allowed(definition, key)}" for key in definition.params]
     return lines
+
+
+def describe_signal(one: Signal) -> list[str]:
+    """All lines about one signal of live traffic."""
+    return [
+        f"{one.name}: {one.purpose}",
+        f"  formula     {one.formula}",
+        f"  range       {_range(one.range)}",
+        f"  write       {one.write}",
+        f"  needs       {one.needs}",
+        f"  defined in  docs/metrics.md, section {one.section}",
+    ]
 
 
 def _usage(definition: Definition) -> str:
@@ -50,10 +65,12 @@ def _usage(definition: Definition) -> str:
     )
 
 
-def _range(definition: Definition) -> str:
-    if definition.range is None:
+def _range(ends: tuple[float, float] | None) -> str:
+    if ends is None:
         return "any"
-    low, high = definition.range
+    low, high = ends
+    if math.isinf(high):
+        return f"{low:g} and more"
     return f"{low:g} to {high:g}"
 
 

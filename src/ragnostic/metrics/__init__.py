@@ -4,7 +4,7 @@ from ragnostic.metrics.compute import per_query, reduce
 from ragnostic.metrics.inputs import UNJUDGED, Columns, Gains
 from ragnostic.metrics.naming import Metric, parse_list
 from ragnostic.metrics.recall import depth_slope, half_life, plateau, tail_decay
-from ragnostic.metrics.registry import definitions
+from ragnostic.metrics.registry import definitions, signals
 
 __all__ = [
     "UNJUDGED",
@@ -18,5 +18,6 @@ __all__ = [
     "per_query",
     "plateau",
     "reduce",
+    "signals",
     "tail_decay",
 ]

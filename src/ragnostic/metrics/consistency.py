@@ -7,10 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from ragnostic.metrics.inputs import Columns
+from ragnostic.metrics.registry import signal
 
 Pair = tuple[Sequence[str], Sequence[str]]
 
 
+@signal(
+    "RCS",
+    section="8",
+    formula="|A ∩ B| ÷ |A ∪ B| of two top tens",
+    purpose="does the reranker give the same chunks when nothing that matters has changed",
+    needs="pairs of rerankings: ragnostic rcs",
+    write="RCS@10",
+)
 def rerank_consistency(pairs: Sequence[Pair], *, k: int = 10) -> Columns:
     """RCS@k: Jaccard of the two top-k sets; high is stable. Range [0, 1].
 
@@ -31,6 +40,14 @@ def _jaccard(first: Sequence[str], second: Sequence[str], k: int) -> float:
     return len(a & b) / len(a | b)
 
 
+@signal(
+    "RBO",
+    section="8",
+    formula="rank-biased overlap with persistence p, extrapolated",
+    purpose="the same, and does it give them in the same order",
+    needs="pairs of rerankings: ragnostic rcs",
+    write="RBO(p=0.9)@10",
+)
 def rank_biased_overlap(pairs: Sequence[Pair], *, k: int = 10, p: float = 0.9) -> Columns:
     """RBO(p)@k, extrapolated: sees order, where Jaccard is blind. Range [0, 1].
 

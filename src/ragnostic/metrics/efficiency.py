@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ragnostic.metrics.inputs import Columns, Floats, divide
+from ragnostic.metrics.registry import signal
 
 
+@signal(
+    "QER",
+    section="6",
+    formula="Σ used ÷ Σ (seconds · fanout)",
+    purpose="useful chunks per second of retrieval: quality and speed in one",
+    needs="durations of the stages; context_ids, else the relevant chunks count as used",
+    write="QER@5",
+    range=(0.0, math.inf),
+)
 def query_efficiency(used: Floats, seconds: Floats, fanout: Floats) -> Columns:
     """QER of each query: used ÷ (seconds · fanout), in useful chunks per retrieval-second.
 

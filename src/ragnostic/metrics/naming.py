@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from ragnostic.errors import UsageError
-from ragnostic.metrics.registry import Definition, lookup
+from ragnostic.metrics.registry import Definition, lookup, signals
 
 _SHAPE = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:\((.*)\))?\s*(?:@\s*(\d{1,18}))?\s*")
 _FIXED_ALIASES = {"top1": "Success@1"}
@@ -130,10 +130,22 @@ def definition_of(name: str) -> Definition:
     known = lookup()
     found = known.get(_FIXED_ALIASES.get(name.lower(), name).partition("@")[0].lower())
     if found is None:
+        _refuse_signal(name)
         close = difflib.get_close_matches(name.lower(), known, n=1)
         hint = f"did you mean {known[close[0]].name}?" if close else "see: ragnostic metrics"
         raise UsageError(f"unknown metric {name!r}", hint=hint)
     return found
+
+
+def _refuse_signal(name: str) -> None:
+    """A signal of live traffic has a name, and nothing that a ranking and judgments give."""
+    bare = name.partition("@")[0].lower()
+    for one in signals():
+        if one.name.lower() == bare:
+            raise UsageError(
+                f"{one.name} is a signal of live traffic: it needs {one.needs}",
+                hint="it is always measured there; see: ragnostic aggregate, docs/signals.md",
+            )
 
 
 def _check_cutoff(text: str, definition: Definition, cutoff: int | None) -> None:

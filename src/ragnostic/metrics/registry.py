@@ -68,7 +68,27 @@ class Definition:
         return allowed[0] if isinstance(allowed, tuple) else allowed
 
 
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """What is known of a signal: a figure of live traffic that needs more than a ranking and
+    judgments, so that it is not computed from the gain matrix.
+    """
+
+    name: str
+    compute: Callable[..., Any]
+    section: str
+    formula: str
+    purpose: str
+    needs: str
+    """What must be logged or probed for it."""
+    write: str
+    """How it is written in a list of metrics."""
+    higher_is_better: bool = True
+    range: tuple[float, float] | None = (0.0, 1.0)
+
+
 _REGISTRY: dict[str, Definition] = {}
+_SIGNALS: dict[str, Signal] = {}
 
 COMMON: Params = {
     "rel": 1,
@@ -117,6 +137,16 @@ def metric(
     return register
 
 
+def signal(name: str, **facts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the decorated function as signal ``name``; see :class:`Signal`."""
+
+    def register(compute: Callable[..., Any]) -> Callable[..., Any]:
+        _SIGNALS[name] = Signal(name=name, compute=compute, **facts)
+        return compute
+
+    return register
+
+
 @cache
 def _import_all() -> None:
     package = importlib.import_module("ragnostic.metrics")
@@ -137,6 +167,16 @@ def definitions() -> Iterator[Definition]:
         return definition.section.startswith("1."), definition.section, definition.name.lower()
 
     return iter(sorted(_REGISTRY.values(), key=place))
+
+
+def signals() -> Iterator[Signal]:
+    """All signals that are no metric of a ranking, in the order of METRICS.md.
+
+    >>> [one.name for one in signals()]
+    ['QER', 'RDS', 'RBO', 'RCS']
+    """
+    _import_all()
+    return iter(sorted(_SIGNALS.values(), key=lambda one: (one.section, one.name)))
 
 
 @cache

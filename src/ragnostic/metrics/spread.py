@@ -9,11 +9,22 @@ import numpy as np
 
 from ragnostic.errors import Fault
 from ragnostic.metrics.inputs import Columns
+from ragnostic.metrics.registry import signal
 
 SAMPLED_ABOVE = 64
 """More relevant chunks than this: pairs are sampled, seeded by the query id."""
 
 
+@signal(
+    "RDS",
+    section="7",
+    formula="σ over queries of the median cosine distance of their relevant chunks",
+    purpose="do relevant chunks scatter evenly, or has chunking or the model changed",
+    needs="vectors of the chunks in the corpus snapshot",
+    write="RDS or RDS(norm=random)",
+    higher_is_better=False,
+    range=(0.0, 2.0),
+)
 def relevance_spread(
     vectors: Mapping[str, Sequence[Sequence[float]]],
 ) -> tuple[Columns, list[Fault]]:

@@ -7,7 +7,8 @@ from typer.testing import CliRunner
 
 from ragnostic import cli
 from ragnostic.cli.metrics import describe
-from ragnostic.metrics import definitions
+from ragnostic.errors import UsageError
+from ragnostic.metrics import Metric, definitions, signals
 from ragnostic.metrics.registry import Definition
 
 
@@ -20,8 +21,12 @@ def test_the_list_names_every_metric_with_range_and_purpose():
     """One line each, below a head."""
     lines = metrics().stdout.splitlines()
     found = list(definitions())
-    assert len(lines) == len(found) + 1
-    for line, definition in zip(lines[1:], found, strict=True):
+    live = list(signals())
+    assert len(lines) == len(found) + len(live) + 1
+    for line, one in zip(lines[1 + len(found) :], live, strict=True):
+        assert line.startswith(one.write)
+        assert one.purpose in line
+    for line, definition in zip(lines[1:], found, strict=False):
         assert line.startswith(definition.name)
         assert definition.purpose in line
         assert "0 to 1" in line
@@ -32,6 +37,20 @@ def test_one_metric_is_explained(name):
     """By its bare name and by a full one."""
     for spelling in (name, f"{name}@5", f"{name.lower()}(x=y)"):
         assert metrics(spelling).stdout.startswith(f"{name}: ")
+
+
+@pytest.mark.parametrize("one", list(signals()), ids=lambda one: one.name)
+def test_one_signal_is_explained(one):
+    """What it needs, and where it is defined."""
+    lines = metrics(one.write.partition(" ")[0]).stdout.splitlines()
+    assert lines[0] == f"{one.name}: {one.purpose}"
+    assert f"  needs       {one.needs}" in lines
+
+
+def test_a_signal_is_no_metric_of_a_ranking():
+    """Said where somebody asks for it offline, with where to look instead."""
+    with pytest.raises(UsageError, match="QER is a signal of live traffic: it needs durations"):
+        Metric.parse("qer@5")
 
 
 def test_an_alias_finds_its_metric():

@@ -15,7 +15,7 @@ import pytest
 import ragnostic
 from ragnostic import cli, errors, plugins
 from ragnostic.config import PLUG_TABLES, TABLES
-from ragnostic.metrics import definitions
+from ragnostic.metrics import definitions, signals
 from ragnostic.report.catalogue import LOCALES, catalogue
 from ragnostic.report.labels import fault_label
 from ragnostic.text import has_han
@@ -112,7 +112,7 @@ def test_there_are_no_other_kinds_of_plugins():
         assert f"`{judge}`" in page("judges.md")
 
 
-@pytest.mark.parametrize("name", [definition.name for definition in definitions()])
+@pytest.mark.parametrize("name", [one.name for one in (*definitions(), *signals())])
 def test_a_metric_is_in_the_reference(name):
     """Each has its heading."""
     assert f"\n## {name}\n" in page("reference/metrics.md")
