@@ -1,7 +1,9 @@
 """Answers that decline to answer: "I don't know", 我无法回答 (METRICS 12).
 
 An answer is cut into clauses. It declines if a clause declines and no other says anything: a
-clause that declines inside an answer that says something does not make it a refusal.
+clause that declines inside an answer that says something does not make it a refusal. A sentence
+behind the refusal that tells what the sources are about instead says nothing either, and what is
+announced there as the reasoning is that of the refusal.
 """
 
 from __future__ import annotations
@@ -76,6 +78,7 @@ _REFUSALS_LATIN = (
     rf"(?:i|we) (?:\w+ )?{_NOT} (?:\w+ )?{_KNOW}",
     rf"(?:i|we) (?:\w+ )?(?:{_NOT}|have no|lack) (?:have )?(?:\w+ ){{0,2}}{_KNOWLEDGE}",
     rf"i {_CANNOT}(?! (?:stress|emphasi|wait|recommend))",  # "I can't stress enough" says something
+    rf"it {_WAS} (?:not possible|impossible) to {_KNOW}",
     "i'?m (?:not sure|not certain|not able|unable)",
     "(?:i was )?unable to (?:answer|determine|find|provide|help|assist)",
     (
@@ -96,6 +99,11 @@ _REFUSALS_LATIN = (
         rf"(?: (?:{_WAS}|could be|has been))? ?(?:{_TOLD}|about|on|regarding|$)"
     ),
     r"not (?:mentioned|specified|stated|found)\b",
+    (
+        rf"(?:none|neither)(?: of (?:them|these|the \w+|those))? (?:\w+ )?"
+        rf"(?:{_TELL}|specif(?:y|ies))s?\b"
+    ),
+    rf"(?:and |but )?(?:they|it)? ?(?:do|does) not (?:\w+ )?{_TELL}\b",
     either("unknown no_answer unanswerable idk insufficient_information not_available") + "$",
 )
 _REFUSES_LATIN = re.compile(rf"(?:(?>{_OPENING}|{_GIVEN})[\s,]*+)*+(?:{'|'.join(_REFUSALS_LATIN)})")
@@ -118,10 +126,29 @@ _OTHER_TOPIC = either(
     ".{0,20}?(?:仅|只|主要)是?在?(?:提到|提及|涉及|介绍|讨论|包含|包括|说明|描述|提供|讲述)"
     r" (?:it|they|the|these|this)_?(?:\w+_){0,4}?(?:only|mainly|primarily|mostly|instead)_\w+"
 )
+_ABBREVIATED = r"(?<!\bltd)(?<!\binc)(?<!\bco)(?<!\bcorp)"
+_DESCRIBES = either(
+    "details? outlines? describes? discuss(?:es)? highlights? covers? focus(?:es)? concerns?"
+    r" (?:provides?|contains?|gives?|includes?)_(?:\w+_){0,2}(?:information|details|insights)"
+    r" mentions?_(?:various|several|many|other|some|different)"
+)
+_OTHER_SUBJECT = re.compile(
+    rf"(?:(?:the|these|those|this|all) (?:\w+ ){{0,2}}?{_SOURCE}(?: provided| given)?|they|it) "
+    rf"(?:only |mainly |primarily |instead |solely |do )?{_DESCRIBES}\b"
+    rf"|(?:这些|這些|该|所|上述|提供的|给出的|给定的|现有)*{_HAN_SOURCE}[中里]?[^,]{{0,4}}?"
+    r"(?:主要|仅|只|更多|侧重|重点)?[^,]{0,4}?(?:介绍|描述|讨论|涉及|围绕|讲述|关注|详述|列举|涵盖|阐述)"
+)
+"""A sentence about what the sources hold instead; only behind a refusal."""
+_REASONS = re.compile(
+    r"(?:here (?:is|are)|below (?:is|are)|the following (?:is|are)|to summari[sz]e|intermediate"
+    r"|以下[是为]|下面[是为])?.{0,24}?(?:reasoning (?:process|steps?)|推理过程|推理步骤|分析过程)"
+)
+"""Behind a refusal this announces its reasons."""
+_SENTENCE = re.compile(rf"{_ABBREVIATED}[.!?](?=\s|$)|[。！？\n]+")
 _SAYS_NOTHING = re.compile(f"{_COURTESY}$|{_TOPIC}|{_HAN_GIVEN}|{_GIVEN}|{_ADVICE}|{_OTHER_TOPIC}")
 
 _CLAUSE = re.compile(
-    r"[,.;:!?，。；：！？、…\n]+(?=\s|[^a-z0-9]|$)|(?:但是?|不过|然而)(?=.)"
+    rf"(?:[,;:!?，。；：！？、…\n]|{_ABBREVIATED}\.)+(?=\s|[^a-z0-9]|$)|(?:但是?|不过|然而)(?=.)"
     r"|\b(?:but|however|although|though)\b"
 )
 _SIGNS = (
@@ -131,6 +158,7 @@ _SIGNS = (
     *listed("不包 不含 查无 找不到 查不到 暂无 缺乏 缺少 无相关 答不上 n't n’t dont nable lack"),
     *listed("nknown idk nanswerable nsufficient not_ no_ No_ Not_"),
 )
+_AROUND = " \t\r\n\"'“”‘’()（）-—*"
 _LEAST_HAN, _LEAST_LATIN = 4, 12  # characters of a clause that says something
 
 
@@ -147,12 +175,16 @@ def declines(answer: str) -> bool:
     if not may_decline(answer):
         return False
     refused = False
-    for clause in _CLAUSE.split(answer.replace("’", "'").lower()):
-        said = clause.strip(" \t\r\n\"'“”‘’()（）-—*")
-        if _refuses(said):
-            refused = True
-        elif _says_something(said):
-            return False
+    for sentence in _SENTENCE.split(answer.replace("’", "'").lower()):
+        elsewhere = refused and _OTHER_SUBJECT.match(sentence.strip(_AROUND)) is not None
+        for clause in _CLAUSE.split(sentence):
+            said = clause.strip(_AROUND)
+            if refused and _REASONS.match(said):
+                return True
+            if _refuses(said):
+                refused = True
+            elif not elsewhere and _says_something(said):
+                return False
     return refused
 
 

@@ -129,3 +129,44 @@ def test_answers_that_say_something(answer: str):
 def test_repeated_openings_are_read_once(piece: str):
     """A text of nothing but openings ends soon: no pattern tries all ways to cut it."""
     assert not declines(f"没 not {piece * 300}")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (
+            "The documents do not mention a recall of the kettle. The documents detail various "
+            "models, such as the K2, spare parts, and colours."
+        ),
+        (
+            "Based on the provided documents, there is no information about the fee at Acme Ltd. "
+            "in May. The documents provide information about hours, but none of them mention fees."
+        ),
+        (
+            "The provided documents do not specify who signs.\n\nHere is the reasoning process:\n"
+            "1. Doc 1 names the buyer.\n2. Doc 2 names the seller, Brown Inc. of Leeds."
+        ),
+        "There is no mention of a garden. It is not possible to determine its size.",
+        "根据提供的资料，没有提到停车费。这些资料主要介绍了开放时间、门票和交通。",
+        "文档中未提及负责人。推理过程如下：文档一讲采购，文档二讲验收。",
+    ],
+)
+def test_what_the_sources_hold_instead_is_no_answer(answer):
+    """Nor are the reasons of a refusal, however long; Ltd. and Inc. end no sentence."""
+    assert declines(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The documents detail various models, such as the K2. The K2 does not whistle.",
+        "The manual does not name the model. However, the warranty is 24 months.",
+        "The documents do not state the fee. We can infer that it is 5 euros.",
+        "Here is the reasoning process: the fee is 5 euros, the documents do not mention more.",
+        "资料没有提到停车费。门票每人50元。",
+        "这些资料主要介绍了门票：每人50元，没有提到停车费。",
+    ],
+)
+def test_an_answer_beside_a_gap_is_an_answer(answer):
+    """What is said of the matter itself counts, before or behind what is missing."""
+    assert not declines(answer)
