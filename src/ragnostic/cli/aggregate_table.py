@@ -26,6 +26,10 @@ _FAULTS = {
         "rows have a relevant chunk whose vector has no direction",
     ),
     "duplicate_retrieved": ("repeated chunk id in a ranking", "repeated chunk ids in rankings"),
+    "unknown_retrieved": (
+        "retrieved chunk is not in the corpus snapshot",
+        "retrieved chunks are not in the corpus snapshot: has it the chunk ids of the service?",
+    ),
     "unresolved_context": (
         "chunk given to the generator is unknown",
         "chunks given to the generator are unknown",

@@ -208,8 +208,15 @@ def _faults(rows: pa.Table) -> dict[str, int]:
         "missing_duration": int(pc.sum(pc.equal(origin, MISSING)).as_py() or 0),
         "zero_vector": int(pc.sum(rows["zero_vector"]).as_py() or 0),
         "duplicate_retrieved": int(pc.sum(rows["duplicates"]).as_py() or 0),
+        "unknown_retrieved": _unknown(rows),
         "unresolved_context": int(pc.sum(rows["context_unresolved"]).as_py() or 0),
     }
+
+
+def _unknown(rows: pa.Table) -> int:
+    if "unknown" not in rows.column_names:  # scored by an older version
+        return 0
+    return int(pc.sum(rows["unknown"]).as_py() or 0)
 
 
 def _share(column: pa.ChunkedArray) -> float | None:

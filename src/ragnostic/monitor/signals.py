@@ -131,12 +131,23 @@ class SignalScorer:
             "context_logged": pa.array(used.logged),
             "context_unresolved": pa.array(used.unresolved.astype(np.int32)),
             "duplicates": pa.array(used.duplicates.astype(np.int32)),
+            "unknown": self._unknown(batch[stage]),
             "spread": _floats(known.scattered.value),
             "zero_vector": pa.array(known.scattered.broken),
             "random_distance": pa.nulls(len(batch), pa.float64())
             if distance is None
             else pa.array(np.full(len(batch), distance)),
         }
+
+    def _unknown(self, column: pa.StructArray) -> pa.Array:
+        """How many ids of each ranking the snapshot does not have; null without a snapshot."""
+        if self.corpus is None:
+            return pa.nulls(len(column), pa.int32())
+        ids = pc.struct_field(column, "ids").cast(pa.list_(pa.string()))
+        values, rows = pc.list_flatten(ids), pc.list_parent_indices(ids).to_numpy()
+        named = values.is_valid().to_numpy(zero_copy_only=False)
+        missing = rows[named & (self.corpus.ids.find(values) < 0)]
+        return pa.array(np.bincount(missing, minlength=len(column)).astype(np.int32))
 
 
 @dataclass(frozen=True, slots=True)

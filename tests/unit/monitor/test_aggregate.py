@@ -260,7 +260,7 @@ def test_queries_without_a_text_have_no_traffic():
 def test_faults_are_counted():
     """Durations, vectors, repeated ids, unknown contexts."""
     rows = [
-        record("r", ["a", "a"], stage={"took_ms": -5.0}, context_ids=["a", "?"]),
+        record("r", ["a", "a", "other"], stage={"took_ms": -5.0}, context_ids=["a", "?"]),
         record("s", ["a"], stage={"took_ms": None}, latency_ms=None),
         record("t", ["a"], stage={"took_ms": None}, latency_ms=300.0),
     ]
@@ -271,6 +271,7 @@ def test_faults_are_counted():
         "missing_duration": 1,
         "zero_vector": 3,
         "duplicate_retrieved": 1,
+        "unknown_retrieved": 1,
         "unresolved_context": 1,
     }
     qer = cell["metrics"]["QER@5"]
