@@ -65,6 +65,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "ragnostic.cli.aggregate:aggregate_command",
         "Live traffic: any window, any slices, the seven signals.",
     ),
+    "rollup": (
+        "ragnostic.cli.rollup:rollup",
+        "Live traffic: hourly sums, for questions about time.",
+    ),
     "rcs": ("ragnostic.cli.rcs:rcs", "Is the reranker consistent? The same candidates again."),
     "gateway": (
         "ragnostic.cli.gateway:gateway",

@@ -8,7 +8,9 @@ import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from ragnostic.errors import PathError
 from ragnostic.gateway.quarantine import Quarantine
@@ -42,6 +44,16 @@ class LiveStore:
     def zone(self) -> str:
         """The time zone of its days."""
         return self.configuration.zone
+
+    def day(self, day: str) -> tuple[datetime, datetime]:
+        """Begin and end of one of its days, in UTC."""
+        zone = ZoneInfo(self.zone)
+        first = date.fromisoformat(day)
+        begin, end = (
+            datetime.combine(first + timedelta(days=step), time(), zone).astimezone(UTC)
+            for step in (0, 1)
+        )
+        return begin, end
 
     def quarantine(self) -> Quarantine:
         """A writer of its quarantine."""

@@ -32,6 +32,15 @@ SCHEMAS: Mapping[RecordKind, pa.Schema] = {
             ("any_relevant", pa.bool_()),
         ]
     ),
+    "rollups": pa.schema(
+        [
+            *_DAY,
+            *((name, pa.string()) for name in ("judge", "stage", "slice", "value", "metric")),
+            ("n", pa.int64()),
+            ("sum", pa.float64()),
+            ("sum_squares", pa.float64()),
+        ]
+    ),
     "probes": pa.schema(
         [
             *((name, pa.string()) for name in ("query_id", "query")),

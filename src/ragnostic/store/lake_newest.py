@@ -15,6 +15,7 @@ KEYS: Mapping[RecordKind, tuple[str, ...]] = {
     "records": ("record_id",),
     "judgments": ("record_id", "judge"),
     "scores": ("record_id", "judge", "stage"),
+    "rollups": ("ts", "judge", "stage", "slice", "value", "metric"),
     "probes": ("query_id", "ts", "perturbation", "seed", "reranker"),
 }
 """What makes rows the same row."""

@@ -22,6 +22,7 @@ from ragnostic.text import has_han
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
+NOTIFIERS = "notifiers"
 KINDS = ("retrievers", "rerankers", "embedders", "chunkers", "generators")
 JUDGES = "judges"
 """Chosen in the settings of a store, not of an evaluation."""
@@ -106,10 +107,12 @@ def test_every_option_says_what_it_does(table):
 def test_there_are_no_other_kinds_of_plugins():
     """A new group of entry points needs a guide too."""
     groups = {group for group in entry_points().groups if group.startswith("ragnostic.")}
-    assert groups == {f"ragnostic.{kind}" for kind in (*KINDS, JUDGES)}
+    assert groups == {f"ragnostic.{kind}" for kind in (*KINDS, JUDGES, NOTIFIERS)}
     assert {plug.kind for plug in PLUG_TABLES.values()} == set(KINDS)
     for judge in plugins.names(JUDGES):
         assert f"`{judge}`" in page("judges.md")
+    for channel in plugins.names(NOTIFIERS):
+        assert f"`{channel}`" in page("channels.md")
 
 
 @pytest.mark.parametrize("name", [one.name for one in (*definitions(), *signals())])

@@ -21,9 +21,11 @@ import yaml
 from ragnostic import plugins
 from ragnostic.adapters.expressions import search
 from ragnostic.config import load
+from ragnostic.config.source import read_source
 from ragnostic.corpus.documents import load_documents
 from ragnostic.evalset.loading import load_evaluation_set
 from ragnostic.metrics import Metric, definitions, registry
+from ragnostic.notify.channel import plan_channels
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = [
@@ -155,6 +157,9 @@ class Reader:
         tree = tomllib.loads(fence.body)
         if "project" in tree:
             return
+        if fence.file == "alerts.toml":
+            self._channels(fence)
+            return
         path = self.folder / fence.file if fence.file else self._stub(tree, fence.body)
         loaded = load(path, find_plugin=plugins.load, check_metric=Metric.parse)
         http = tree.get("retrieve", {}).get("http")
@@ -165,6 +170,12 @@ class Reader:
                         assert search(fence.where, stage[name], self.answer) is not None
             self.answer = None
         assert loaded.settings.dataset.paths
+
+    def _channels(self, fence: Fence) -> None:
+        path = self.folder / fence.file
+        path.write_text(fence.body, encoding="utf-8")
+        _, faults = plan_channels(read_source(path, ()))
+        assert not faults, f"{fence.where}: {faults}"
 
     def _stub(self, tree: dict, text: str) -> Path:
         """A whole configuration around a fragment, with the files that it names."""
