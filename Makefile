@@ -10,7 +10,7 @@ demo: $(VENV)/.runtime
 	@$(BIN)/ragnostic demo --out demo-runs
 
 test: demo $(VENV)/.dev
-	@scripts/browser-packages
+	@scripts/system-packages
 	@scripts/check
 
 check: $(VENV)/.dev

@@ -1,7 +1,7 @@
 """Name → implementation, by entry points; the built-in ones are plugins like any other.
 
 Groups: ``ragnostic.retrievers``, ``ragnostic.rerankers``, ``ragnostic.embedders``,
-``ragnostic.chunkers``, ``ragnostic.generators``, ``ragnostic.judges``.
+``ragnostic.chunkers``, ``ragnostic.generators``, ``ragnostic.judges``, ``ragnostic.notifiers``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,3 +72,26 @@ def _binned(values: Floats) -> tuple[list[float], list[int]]:
         *([zeros] if zeros else []),
         *counts.tolist(),
     ]
+
+
+def counts_up_to(sketches: Iterable[bytes], bounds: Sequence[float]) -> list[int]:
+    """How many of everything in these sketches are at most each bound, and how many there are.
+
+    A bin of the sketch counts as its middle, so a bound is met within 1 %.
+
+    >>> counts_up_to([sketch_of(np.array([0.1] * 90 + [2.0] * 10))], [0.05, 0.5, 5.0])
+    [0, 90, 100, 100]
+    """
+    from ddsketch.pb import ddsketch_pb2  # noqa: PLC0415 - heavy, loaded on use
+
+    counted = np.zeros(len(bounds) + 1)
+    for written in sketches:
+        message = ddsketch_pb2.DDSketch()
+        message.ParseFromString(written)
+        positive = message.positiveValues
+        counts = np.array(positive.contiguousBinCounts)
+        keys = np.arange(counts.size) + positive.contiguousBinIndexOffset
+        middles = 2 * _GAMMA**keys / (1 + _GAMMA)
+        below = [float(counts[middles <= bound].sum()) for bound in bounds]
+        counted += message.zeroCount + np.array([*below, float(counts.sum())])
+    return [round(count) for count in counted]
