@@ -145,6 +145,8 @@ async def open_loop(port: int, seconds: float, rate: int = RATE) -> list[float]:
 
     async def one() -> None:
         client = free.pop() if free else await connect(port)
+        if client.transport.is_closing():  # it was idle for too long
+            client = await connect(port)
         taken.append(await client.ask())
         free.append(client)
 

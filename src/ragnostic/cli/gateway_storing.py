@@ -16,6 +16,7 @@ from ragnostic.gateway.recording import RowBuilder
 from ragnostic.gateway.storing import store_frames
 from ragnostic.monitor.store_settings import load_store_settings
 
+READY = b"ready\n"
 _NICE = 5
 """Traffic goes first where there are few cores."""
 
@@ -32,6 +33,8 @@ def main(config: Path) -> None:
     nothing = RecordMap({}, {}, {}, {}, "")
     text_of = searching(loaded.settings.stream.text)
     builder = RowBuilder(loaded.settings, loaded.record_map or nothing, text_of)
+    replies.write(READY)
+    replies.flush()
     store_frames(sys.stdin.buffer, replies, builder.row, lambda: open_intake(store))
 
 

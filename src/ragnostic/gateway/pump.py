@@ -18,6 +18,7 @@ from ragnostic.gateway.sink import SinkError
 
 BATCH = 500
 _DEATHS = 3
+_PATIENCE_S = 10.0
 
 
 class Sink(Protocol):
@@ -73,12 +74,14 @@ class Pump:
         self._exchanges: deque[Exchange] = deque()
         self._size = BATCH
         self._deaths = 0
+        self._ready = threading.Event()
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name="capture", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Begin; back when the sink is ready, or takes long to be: traffic need not wait for it."""
         self._thread.start()
+        self._ready.wait(_PATIENCE_S)
 
     def offer(self, exchange: Exchange) -> None:
         """Take an exchange that has ended; at once, without ever raising."""
@@ -104,6 +107,7 @@ class Pump:
 
     def _run(self) -> None:
         self._sink.start()
+        self._ready.set()
         while not self._ending.wait(self._timing.flush_s):
             if not self._flush():
                 self._ending.wait(self._timing.retry_s)

@@ -22,7 +22,8 @@ class SinkError(Exception):
 
 
 class ProcessSink:
-    """Stores exchanges by a process that reads frames and answers each batch with a line.
+    """Stores exchanges by a process that reads frames and answers each batch with a line, after a
+    first line that says that it is ready.
 
     It is no part of the group that a terminal interrupts: it ends when its input ends.
     """
@@ -32,7 +33,9 @@ class ProcessSink:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the process, unless it runs; what it writes on stderr is ours."""
+        """Start the process, unless it runs, and wait until it is ready, so that nothing has to
+        wait for it here in memory; what it writes on stderr is ours.
+        """
         if self._process is None:
             self._process = subprocess.Popen(  # noqa: S603 - our own program
                 self._command,
@@ -40,6 +43,8 @@ class ProcessSink:
                 stdout=subprocess.PIPE,
                 start_new_session=True,
             )
+            if self._process.stdout is not None:
+                self._process.stdout.readline()
 
     def store(self, batch: Sequence[Exchange]) -> Balance:
         """What became of a batch, once it is durable; raises SinkError."""

@@ -29,7 +29,7 @@ from ragnostic.store.lake_newest import newest
 from ragnostic.store.lake_reading import whole
 from ragnostic.store.sqlite_rescue import sync
 
-GROUP_BYTES = 64 << 20
+GROUP_BYTES = 16 << 20
 """Bytes of the files that are merged into one; about ten times as much in memory."""
 
 
@@ -51,6 +51,8 @@ def compact(folder: Path, kind: RecordKind) -> int:
                 written=group[-1].written,
             )
             merged += len(group)
+            del table
+            pa.default_memory_pool().release_unused()  # or a worker keeps for ever what it took once
     _tidied(folder)
     return merged
 

@@ -113,7 +113,7 @@ def test_the_end_of_numbers():
 
 def test_a_process_that_dies_is_started_again():
     """Each time it is told."""
-    once = "import sys; sys.stdin.buffer.read(4); sys.exit(3)"
+    once = "import sys; print(flush=True); sys.stdin.buffer.read(4); sys.exit(3)"
     sink = ProcessSink([sys.executable, "-c", once])
     for _ in range(2):
         with pytest.raises(SinkError) as caught:
@@ -129,6 +129,7 @@ def test_a_process_that_answers_is_kept():
         "import sys, json\n"
         "from ragnostic.gateway.passed import read_number, read_frame\n"
         "source = sys.stdin.buffer\n"
+        "print('ready', flush=True)\n"
         "for answer in ({'received': 1, 'stored': 1}, {'error': 'busy'}):\n"
         "    [read_frame(source) for _ in range(read_number(source))]\n"
         "    print(json.dumps(answer), flush=True)\n"
@@ -143,7 +144,8 @@ def test_a_process_that_answers_is_kept():
 
 def test_a_process_that_hangs_can_be_killed_and_does_not_stop_the_end():
     """Whoever waits for it is told that it died."""
-    sink = ProcessSink([sys.executable, "-c", "import time; time.sleep(60)"])
+    code = "import time; print(flush=True); time.sleep(60)"
+    sink = ProcessSink([sys.executable, "-c", code])
     sink.kill()
     sink.start()
     sink.kill()
