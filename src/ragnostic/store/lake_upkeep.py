@@ -52,7 +52,7 @@ def compact(folder: Path, kind: RecordKind) -> int:
             )
             merged += len(group)
             del table
-            pa.default_memory_pool().release_unused()  # or a worker keeps for ever what it took once
+            pa.default_memory_pool().release_unused()  # else a worker keeps what it took once
     _tidied(folder)
     return merged
 
