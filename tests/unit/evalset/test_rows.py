@@ -42,7 +42,7 @@ TREC = "q1 0 d1 1\nq2 0 文档 0\n"
         TREC.replace(" ", " \t ").encode(),
         TREC.replace("\n", "\r\n").encode(),
         TREC.encode("utf-8-sig"),
-        gzip.compress(TREC.encode()),
+        gzip.compress(TREC.encode(), mtime=0),
         TREC.rstrip().encode(),
     ],
 )
