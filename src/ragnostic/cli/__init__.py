@@ -69,6 +69,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "ragnostic.cli.rollup:rollup",
         "Live traffic: hourly sums, for questions about time.",
     ),
+    "alerts": (
+        "ragnostic.cli.alerts:app",
+        "Live traffic: rules, alerts, and who is told.",
+    ),
     "export": ("ragnostic.cli.export:app", "Live traffic: figures for Prometheus."),
     "rcs": ("ragnostic.cli.rcs:rcs", "Is the reranker consistent? The same candidates again."),
     "gateway": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -12,6 +13,7 @@ _EXACT_DEGREES = 200
 """Up to here the distribution is summed exactly; above, the expansion is good to 1e-9."""
 
 
+@lru_cache(1 << 12)
 def t_quantile(probability: float, degrees: int) -> float:
     """Quantile of Student's t for whole degrees of freedom; ``probability`` in [0.5, 1).
 

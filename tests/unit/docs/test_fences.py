@@ -25,6 +25,7 @@ from ragnostic.config.source import read_source
 from ragnostic.corpus.documents import load_documents
 from ragnostic.evalset.loading import load_evaluation_set
 from ragnostic.metrics import Metric, definitions, registry
+from ragnostic.monitor.alerts.rule_files import load_rules
 from ragnostic.notify.channel import plan_channels
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -176,6 +177,7 @@ class Reader:
         path.write_text(fence.body, encoding="utf-8")
         _, faults = plan_channels(read_source(path, ()))
         assert not faults, f"{fence.where}: {faults}"
+        assert load_rules(path).rules
 
     def _stub(self, tree: dict, text: str) -> Path:
         """A whole configuration around a fragment, with the files that it names."""

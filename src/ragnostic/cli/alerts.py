@@ -1,0 +1,182 @@
+"""``ragnostic alerts``: the watch over live traffic."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ragnostic.cli.alerts_backtest import backtest_command
+from ragnostic.cli.alerts_hand import ack, silence
+from ragnostic.cli.alerts_list import list_command
+from ragnostic.cli.alerts_options import (
+    AsJson,
+    Lateness,
+    Now,
+    RulesFile,
+    SystemClock,
+    instant,
+    open_book,
+    rules_of,
+    rules_path,
+    span,
+)
+from ragnostic.cli.alerts_table import print_alerts, say
+from ragnostic.cli.alerts_try import try_channel
+from ragnostic.cli.console import print_json, print_warnings
+from ragnostic.cli.live_options import Store
+from ragnostic.config.source import read_source
+from ragnostic.errors import EXIT_GATE, ConfigError, counted
+from ragnostic.monitor.alerts.book import Book
+from ragnostic.monitor.alerts.check import Checked, check_alerts
+from ragnostic.monitor.alerts.outbox import BookOutbox
+from ragnostic.monitor.alerts.rule_files import RuleBook
+from ragnostic.monitor.alerts.views import notice_json, views
+from ragnostic.monitor.live_store import open_store
+from ragnostic.monitor.rollups.rolling import roll_up
+from ragnostic.notify.channel import Channel, load_channels, plan_channels
+from ragnostic.notify.delivery import Delivered, deliver
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Rules over live traffic: who is told when it gets worse.",
+)
+_SENDING = "sending"
+_ATTEMPTS, _PAUSE_S = 150, 0.2
+"""Half a minute is waited for another process that sends."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What became of messages; None where nothing was to be sent, or another process sends."""
+
+    delivered: Delivered | None = None
+    elsewhere: bool = False
+
+
+@app.command()
+def check(
+    *,
+    store: Store,
+    rules: RulesFile = None,
+    now: Now = "now",
+    lateness: Lateness = "10m",
+    no_send: Annotated[
+        bool, typer.Option("--no-send", help="Leave the messages in the outbox.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Look at every window that has closed since the last check, and tell who is to be told.
+
+    Brings the roll-ups up to date first. For cron, every few minutes: repeating it changes nothing.
+    Exit code 1 while an alert fires.
+    """
+    late = span(lateness, "--lateness")
+    with open_store(store, os.environ) as opened, open_book(store) as (book, zone):
+        rulebook = rules_of(store, rules)
+        channels = _channels(rules_path(store, rules), send=not no_send)
+        roll_up(opened)
+        checked = check_alerts(
+            opened.lake,
+            book,
+            rulebook,
+            instant(now, zone),
+            zone=zone,
+            routes=lambda notice: [one.name for one in channels if one.takes(notice)],
+            lateness=late,
+            posted=datetime.now(UTC),
+        )
+        sent = _Sent() if no_send else _send(book, channels)
+    print_warnings(_warnings(checked, sent, channels))
+    if as_json:
+        print_json(_as_json(checked, sent, rulebook, zone))
+    else:
+        _print(checked, sent, rulebook, zone)
+    raise typer.Exit(EXIT_GATE if checked.firing else 0)
+
+
+def _channels(path: Path | None, *, send: bool) -> Sequence[Channel]:
+    """The channels of a file. Where nothing is sent, their secrets need not be there."""
+    if path is None:
+        return ()
+    if send:
+        return load_channels(path, os.environ, SystemClock())
+    plans, faults = plan_channels(read_source(path, ()))
+    if faults:
+        raise ConfigError(faults)
+    return [Channel(plan.settings, plan.plugin) for plan in plans]
+
+
+def _send(book: Book, channels: Sequence[Channel]) -> _Sent:
+    clock = SystemClock()
+    with book.alone(_SENDING, attempts=_ATTEMPTS, pause=lambda: clock.sleep(_PAUSE_S)) as alone:
+        if not alone:
+            return _Sent(elsewhere=True)
+        return _Sent(deliver(BookOutbox(book), channels, clock))
+
+
+def _warnings(checked: Checked, sent: _Sent, channels: Sequence[Channel]) -> list[str]:
+    lines = []
+    if channels:
+        rules = dict.fromkeys(notice.rule for notice in checked.unrouted)
+        lines += [f"{rule}: no channel takes this alert" for rule in rules]
+    if sent.elsewhere:
+        lines.append("another process sends messages for long; a later check sends these")
+    for failure in sent.delivered.failures if sent.delivered else ():
+        what = "given up" if failure.given_up else "not delivered, tried again by a later check"
+        lines.append(f"channel {failure.channel}: {what}: {failure.reason}")
+    return lines
+
+
+def _as_json(checked: Checked, sent: _Sent, rules: RuleBook, zone: str) -> dict[str, Any]:
+    alerts = views(checked.tracks, rules)
+    done = sent.delivered
+    return {
+        "now": checked.now.isoformat(),
+        "zone": zone,
+        "firing": checked.firing,
+        "watched": len(alerts),
+        "evaluated": checked.evaluated,
+        "reopened": checked.reopened,
+        "alerts": [one.as_json(zone) for one in alerts if one.track.state.status != "inactive"],
+        "messages": [
+            {"channel": channel, **notice_json(notice, zone)}
+            for channel, notice in checked.messages
+        ],
+        "unrouted": [notice_json(notice, zone) for notice in checked.unrouted],
+        "actions": [
+            {"action": action, "kind": notice.kind, "key": notice.key}
+            for action, notice in checked.orders
+        ],
+        "sent": None if done is None else done.sent,
+        "waiting": None if done is None else done.waiting,
+        "failures": [] if done is None else [asdict(failure) for failure in done.failures],
+    }
+
+
+def _print(checked: Checked, sent: _Sent, rules: RuleBook, zone: str) -> None:
+    alerts = views(checked.tracks, rules)
+    shown = [one for one in alerts if one.track.state.status != "inactive"]
+    if shown:
+        print_alerts(shown, {rule.id: rule.metric for rule in rules.rules}, zone)
+    told = counted(len(checked.messages), "message")
+    if sent.delivered is not None:
+        told += f", {sent.delivered.sent} sent, {sent.delivered.waiting} waiting"
+    say(
+        f"{counted(len(alerts), 'alert')} watched, {checked.firing} firing; "
+        f"{counted(checked.evaluated, 'window')} looked at; {told}"
+    )
+
+
+app.command("list")(list_command)
+app.command("ack")(ack)
+app.command("silence")(silence)
+app.command("test")(try_channel)
+app.command("backtest")(backtest_command)
