@@ -17,7 +17,7 @@ import pytest
 
 ENDURANCE = os.environ.get("RAGNOSTIC_ENDURANCE") == "1"
 KILLS = 200 if ENDURANCE else 20
-OLD_S = 0.5
+OLD_S = 1.0
 """The promise is 200 ms; a busy machine may take its time to run the thread that keeps it."""
 
 
@@ -164,7 +164,7 @@ def test_a_killed_gateway_loses_only_its_last_moments(start, service):
     for kill in range(KILLS):
         running = start(name="own")
         clients = Clients(running, f"k{kill}")
-        time.sleep(draw.uniform(0.0, 1.0 if not ENDURANCE else 2.0))
+        time.sleep(draw.uniform(0.0, 1.5 if not ENDURANCE else 2.0))
         running.process.kill()
         moment = time.monotonic()
         clients.stop()
