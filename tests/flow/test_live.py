@@ -45,6 +45,7 @@ def test_from_a_log_file_to_the_signals(filled):
         "quarantined": 0,
         "scores": 120,
         "judged": {"judged": 120},
+        "failures": {},
         "waiting": 0,
     }
     found = signals(filled)

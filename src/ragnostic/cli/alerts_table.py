@@ -26,8 +26,12 @@ _LONGEST = 40
 
 def print_alerts(alerts: Sequence[AlertView], metrics: Mapping[str, str], zone: str) -> None:
     """A row an alert. ``metrics``: figure by rule, which says how its values are written."""
+    judges: dict[str, set[str]] = {}
+    for alert in alerts:
+        judges.setdefault(alert.key.rule, set()).add(alert.key.judge)
     rows = []
     for alert in alerts:
+        several = {"judge": alert.key.judge} if len(judges[alert.key.rule]) > 1 else {}
         state, reading = alert.track.state, alert.track.state.reading
         metric = metrics.get(alert.key.rule, "")
         rows.append(
@@ -35,7 +39,7 @@ def print_alerts(alerts: Sequence[AlertView], metrics: Mapping[str, str], zone: 
                 alert.key.id,
                 alert.key.rule,
                 alert.severity,
-                labelled(alert.key.labels),
+                labelled(alert.key.labels | several),
                 state.status,
                 minute(state.since, zone),
                 number(metric, reading.value),

@@ -101,8 +101,10 @@ def _checked(
     whole.finish_ends(now)
     whole.look_again(now)
     whole.go_on(lambda _: now)
-    whole.tell_all(now)
-    tracks = {key: lane.track for key, lane in whole.lanes.items()}
+    tracks = whole.finish(now)
+    gone += [key for key, lane in whole.lanes.items() if _is_forgotten(lane)]
+    for key in gone:
+        tracks.pop(key, None)
     query = _queries(windows.store, whole.lanes, mail)
     changes = Changes(
         {key: track for key, track in tracks.items() if contents.tracks.get(key) != track},
@@ -171,6 +173,14 @@ def _lanes(windows: Windows, contents: Contents, rules: RuleBook) -> dict[AlertK
         for rule in rules.enabled
         for lane in windows.lanes(rule, by_rule.get(rule.id, {}))
     }
+
+
+def _is_forgotten(lane: Lane) -> bool:
+    """An alert on a slice value that has not come for days, and about which nothing is open."""
+    state = lane.state
+    if state.status in {"pending", "firing"} or state.told.is_open:
+        return False
+    return not any(window.n for window in lane.windows)
 
 
 def _queries(

@@ -63,7 +63,7 @@ class Lane:
         window = self.windows[place]
         recent = (*self.track.recent, (window.start, self.digest(place)))
         track = replace(self.track, state=self._after(place, self.state), recent=recent)
-        return replace(self, track=self._settled(track))
+        return replace(self, track=track)
 
     def digest(self, place: int) -> str:
         """A text that changes with what a window holds."""
@@ -91,6 +91,16 @@ class Lane:
         track = replace(self.track, state=caught_up(self.state, state), recent=tuple(recent))
         return replace(self, track=track)
 
+    def settled(self) -> Lane:
+        """Windows that are too long ago to be looked at again are settled."""
+        kept = REOPENED[self.rule.window]
+        state = self.track.settled
+        for start, _ in self.track.recent[:-kept]:
+            place = self._place(start)
+            state = state if place is None else self._after(place, state)
+        recent = self.track.recent[-kept:]
+        return replace(self, track=replace(self.track, settled=state, recent=recent))
+
     def ahead(self) -> range:
         """The places of the windows that were not looked at yet; for a new alert, from its first
         row on.
@@ -110,17 +120,6 @@ class Lane:
         place = bisect_left(self.windows, start, key=_start)
         found = place < len(self.windows) and self.windows[place].start == start
         return place if found else None
-
-    def _settled(self, track: Track) -> Track:
-        """Windows that are too long ago to be looked at again are settled."""
-        kept = REOPENED[self.rule.window]
-        if len(track.recent) <= kept:
-            return track
-        settled = track.settled
-        for start, _ in track.recent[:-kept]:
-            place = self._place(start)
-            settled = settled if place is None else self._after(place, settled)
-        return replace(track, settled=settled, recent=track.recent[-kept:])
 
 
 def _start(window: Point) -> datetime:

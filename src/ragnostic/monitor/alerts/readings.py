@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from ragnostic.monitor.alerts.lanes import LOOK_BACK, Lane
 from ragnostic.monitor.alerts.rules import Rule
 from ragnostic.monitor.alerts.states import AlertKey, AlertState, Track
 from ragnostic.monitor.alerts.terms import definition_of, terms_of, warm_up
-from ragnostic.monitor.rollups.series import Point, SeriesKey, read_series
+from ragnostic.monitor.rollups.series import Point, SeriesKey, read_series, windows_of
 from ragnostic.ports import RecordStore
 
 Tracks = Mapping[AlertKey, Track]
@@ -28,8 +28,8 @@ class Windows:
     start: datetime | None = None
 
     def lanes(self, rule: Rule, tracks: Tracks) -> Iterator[Lane]:
-        """The alerts of a rule. ``tracks``: what is known of them; those that no row speaks of
-        are lanes without windows.
+        """The alerts of a rule. ``tracks``: what is known of them; those that no row speaks of have
+        windows without data.
         """
         known = {key: _current(track, rule) for key, track in tracks.items()}
         start = _begin(known, rule, self.end) if self.start is None else self.start
@@ -41,14 +41,15 @@ class Windows:
             name = AlertKey(rule.id, key.judge, key.stage, key.slice, key.value)
             labels = name.labels | ({"judge": key.judge} if len(judges) > 1 else {})
             points = {
-                figure: series.get(replace(key, metric=figure), _nothing(windows))
+                figure: series.get(replace(key, metric=figure), _nothing(_spans(windows)))
                 for figure, series in found.items()
             }
             track = known.pop(name, Track(definition=definition_of(rule)))
             yield Lane(rule, terms, name, labels, points, self.zone, track)
-        nothing: Mapping[str, Sequence[Point]] = dict.fromkeys(rule.figures, ())
+        nothing = _nothing(windows_of(rule.window, start, self.end, self.zone)) if known else []
         for name, track in known.items():
-            yield Lane(rule, terms, name, name.labels, nothing, self.zone, track)
+            points = dict.fromkeys(rule.figures, nothing)
+            yield Lane(rule, terms, name, name.labels, points, self.zone, track)
 
     def _series(self, rule: Rule, figure: str, start: datetime) -> dict[SeriesKey, list[Point]]:
         column, wanted = next(iter(rule.where.items()), (rule.slice, None))
@@ -65,8 +66,8 @@ class Windows:
         return {key: points for key, points in series.items() if wanted in {None, key.value}}
 
 
-def _nothing(windows: Sequence[Point]) -> list[Point]:
-    return [Point(one.start, one.end, None, 0, reason="no data") for one in windows]
+def _nothing(windows: Iterable[tuple[datetime, datetime]]) -> list[Point]:
+    return [Point(start, end, None, 0, reason="no data") for start, end in windows]
 
 
 def _current(track: Track, rule: Rule) -> Track:
@@ -89,13 +90,13 @@ def _begin(known: Tracks, rule: Rule, end: datetime) -> datetime:
     """From where windows are needed: those that may be looked at again, and what they are compared
     with; for a rule that knows nothing yet, enough to learn from.
     """
-    longest = end - warm_up(rule) - LOOK_BACK
-    oldest = [_oldest(track) for track in known.values()]
-    needed = [start - LOOK_BACK for start in oldest if start is not None]
-    if not needed or any(start is None for start in oldest):
-        return longest
-    return max(min(needed), longest)
+    oldest = [
+        track.recent[0][0] if track.recent else track.state.window for track in known.values()
+    ]
+    longest = end - warm_up(rule)
+    starts = [longest if start is None else start for start in oldest] or [longest]
+    return min(starts) - LOOK_BACK
 
 
-def _oldest(track: Track) -> datetime | None:
-    return track.recent[0][0] if track.recent else track.state.window
+def _spans(windows: Sequence[Point]) -> Iterable[tuple[datetime, datetime]]:
+    return ((window.start, window.end) for window in windows)

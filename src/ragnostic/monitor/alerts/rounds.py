@@ -14,7 +14,7 @@ from ragnostic.monitor.alerts.lanes import Lane
 from ragnostic.monitor.alerts.machine import tell
 from ragnostic.monitor.alerts.notices import notice_of, place_of
 from ragnostic.monitor.alerts.silences import Silence, silence_of
-from ragnostic.monitor.alerts.states import AlertKey, AlertState
+from ragnostic.monitor.alerts.states import AlertKey, AlertState, Track
 from ragnostic.ports import Notice, NoticeKind
 
 Speak = Callable[[Sequence[Notice], datetime], None]
@@ -80,9 +80,10 @@ class Round:
                     loud.append(key)
             self._tell(loud, now(end))
 
-    def tell_all(self, now: datetime) -> None:
-        """What is still to be told: ends of silences, reminders."""
+    def finish(self, now: datetime) -> dict[AlertKey, Track]:
+        """Tell what is still to be told (ends of silences, reminders); what is to be kept."""
         self._tell(self.lanes, now)
+        return {key: lane.settled().track for key, lane in self.lanes.items()}
 
     def _advance(self, key: AlertKey, place: int, now: datetime, *, quiet: bool) -> None:
         before = self.lanes[key]

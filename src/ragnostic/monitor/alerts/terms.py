@@ -15,7 +15,7 @@ _SEASONAL = timedelta(weeks=10)
 
 
 def terms_of(rule: Rule) -> Terms:
-    """The machine's terms of a rule. Reminders only where somebody has written ``repeat``.
+    """The machine's terms of a rule.
 
     >>> terms_of(Rule(id="a", metric="RR@5", below=0.5)).baseline is None
     True
@@ -28,7 +28,7 @@ def terms_of(rule: Rule) -> Terms:
         rule=rule.id,
         severity=rule.severity,
         times=rule.times,
-        repeat=rule.repeat if "repeat" in rule.model_fields_set else None,
+        repeat=rule.repeat,
         min_samples=rule.min_samples,
         baseline=usual,
         shadow=shadow,

@@ -91,3 +91,17 @@ def test_the_case_of_a_drop_of_exactly_the_limit(shared, tmp_path):
     found = backtest(traffic.lake, [daily], START, START + 2 * DAY, zone="UTC")
     assert found.watched[0].with_data == 2
     assert found.episodes == ()
+
+
+def test_every_hour_of_the_week_has_its_own_baseline(tmp_path):
+    """What is usual at night is no alert; what is not usual for its hour is one."""
+    traffic = Traffic(tmp_path)
+    levels = {hour: 0.5 if hour % 24 < 8 else 0.8 for hour in range(3 * 168)}
+    traffic.write(levels | {2 * 168 + 60: 0.5})
+    seasonal = {"drop": 0.1, "min_windows": 1, "rebaseline_after": "never"}
+    one = rule(**seasonal, seasonal=True)
+    end = START + 3 * 168 * HOUR
+    (episode,) = backtest(traffic.lake, [one], START, end, zone="UTC").episodes
+    assert episode.since == START + (2 * 168 + 60) * HOUR
+    plain = backtest(traffic.lake, [rule(**seasonal)], START, end, zone="UTC")
+    assert [one.since for one in plain.episodes] != [episode.since]

@@ -251,6 +251,30 @@ def test_judges_are_told_apart(tmp_path):
     assert len(watch.last.tracks) == 2
 
 
+def test_a_slice_value_that_comes_no_more_is_forgotten(tmp_path):
+    """Unless its alert fires: that one has no data, and waits for somebody."""
+    watch = Watch(tmp_path, book_of(rule(below=0.5, slice="category")))
+    watch.traffic.write({0: 0.8}, "RR@5", "category", "well")
+    watch.traffic.write({0: 0.3}, "RR@5", "category", "ill")
+    watch.run([0])
+    watch.traffic.write(dict.fromkeys(range(600), 0.8), "RR@5", "category", "others")
+    watch.run([100, 300, 599])
+    assert watch.statuses() == {"mrr-low:ill": "firing", "mrr-low:others": "inactive"}
+    (ill,) = [key for key in watch.last.tracks if key.value == "ill"]
+    state = watch.last.tracks[ill].state
+    assert (state.reading.state, state.window) == ("no data", START + 599 * HOUR)
+    assert watch.check(600).evaluated == 0
+    assert len(watch.heard) == 1
+
+
+def test_a_long_pause_of_the_watch_leaves_nothing_out(watch):
+    """Weeks later every window is looked at."""
+    watch.traffic.write(dict.fromkeys(range(1000), 0.8) | {100: 0.3, 101: 0.3})
+    watch.run([10])
+    assert watch.check(1000).evaluated == 989
+    assert [kind for _, kind, _ in watch.heard] == ["firing", "resolved"]
+
+
 def test_a_rule_that_is_gone_ends_its_alerts(watch):
     """As they were told; and they are forgotten."""
     watch.traffic.write(hours(0.4, 0.4))
