@@ -7,7 +7,6 @@ import re
 import runpy
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -29,29 +28,9 @@ ROBOTS = {
     "slack": (Slack, SERVERS["SlackServer"], False),
 }
 SIGNED = [name for name, (_, _, signed) in ROBOTS.items() if signed]
-HOUR = (datetime(2026, 1, 5, 5, tzinfo=UTC), datetime(2026, 1, 5, 6, tzinfo=UTC))
-NOTICE = Notice(
-    key="mrr-drop//1",
-    kind="firing",
-    severity="P1",
-    rule="mrr-drop",
-    metric="RR@5",
-    value=0.691,
-    reference=0.812,
-    against="baseline",
-    n=1234,
-    since=HOUR[0],
-    window=HOUR,
-    zone="Asia/Shanghai",
-    stage="rerank",
-    slice={"category": "退款"},
-    low=0.65,
-    high=0.73,
-    worst_query="退款要几天到账？",
-    owner="search-team",
-    runbook="https://wiki.example/mrr",
-    link="https://rag.example/q?a=1&b=2",
-)
+CASE = runpy.run_path(str(Path(__file__).parents[1] / "notice_case.py"))
+HOUR = CASE["HOUR"]
+NOTICE = CASE["NOTICE"]
 HOSTILE = (
     "<@all> @all @所有人 @13800001111 <!channel> <!here|x> "
     '<at id=all></at> <at user_id="all">x</at> '

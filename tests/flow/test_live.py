@@ -44,6 +44,8 @@ def test_from_a_log_file_to_the_signals(filled):
         "replaced": 0,
         "quarantined": 0,
         "scores": 120,
+        "retrieved": 120 * 10,
+        "unknown": 0,
         "judged": {"judged": 120},
         "failures": {},
         "waiting": 0,

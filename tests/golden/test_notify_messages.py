@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,32 +16,17 @@ from ragnostic.notify.feishu import Feishu
 from ragnostic.notify.message import message, plain
 from ragnostic.notify.slack import Slack
 from ragnostic.notify.wecom import WeCom
-from ragnostic.ports import Notice
 
 HERE = Path(__file__).parent
 ROBOTS = {"wecom": WeCom, "feishu": Feishu, "dingtalk": DingTalk, "slack": Slack}
-HOUR = (datetime(2026, 1, 5, 5, tzinfo=UTC), datetime(2026, 1, 5, 6, tzinfo=UTC))
-DROP = Notice(
+CASE = runpy.run_path(str(HERE.parent / "notice_case.py"))
+HOUR = CASE["HOUR"]
+DROP = replace(
+    CASE["NOTICE"],
     key="mrr-drop/category=refunds/1",
-    kind="firing",
-    severity="P1",
-    rule="mrr-drop",
-    metric="RR@5",
-    value=0.691,
-    reference=0.812,
-    against="baseline",
-    n=1234,
-    since=HOUR[0],
-    window=HOUR,
-    zone="Asia/Shanghai",
-    stage="rerank",
-    slice={"category": "退款"},
     low=0.652,
-    high=0.73,
     summary={"zh": "最相关的结果排得更靠后了。", "en": "The best result stands lower than before."},
-    worst_query="退款要几天到账？",
     likely_cause={"zh": "重排模型升级", "en": "an upgrade of the reranker"},
-    owner="search-team",
     runbook="https://wiki.example/mrr-drop",
     link="https://rag.example/alerts?rule=mrr-drop&day=2026-01-05",
 )

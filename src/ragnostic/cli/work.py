@@ -56,6 +56,7 @@ def work(
         else:
             done = run_workers(opened, once=once, workers=workers, report=warn)
         waiting = opened.queue.backlog()
+    print_warnings(_remarks(done, waiting, drained=once and not rejudge))
     _show(done, waiting, as_json=as_json)
 
 
@@ -72,6 +73,22 @@ def _again(store: LiveStore, start: str | None, end: str | None) -> Work:
     return judge_again(store, processor, window.start, window.end)
 
 
+def _remarks(done: Work, waiting: int, *, drained: bool) -> Iterator[str]:
+    """What a person should know of what was done."""
+    if done.quarantined:
+        found = counted(done.quarantined, "event is no record", "events are no records")
+        yield f"{found}; see the folder quarantine of the store"
+    if done.judged.get("failed"):
+        found = counted(done.judged["failed"], "record")
+        yield f"the judge failed on {found}, which will be judged again"
+        yield from _why(done)
+    if done.unknown:
+        found = f"{done.unknown} of {counted(done.retrieved, 'retrieved chunk')}"
+        yield f"{found} are not in the corpus snapshot: has it the chunk ids of the service?"
+    if drained and waiting:
+        yield f"{counted(waiting, 'record')} still waiting: another worker holds them, or more came"
+
+
 def _why(done: Work) -> Iterator[str]:
     """The most frequent reasons."""
     often = sorted(done.failures.items(), key=lambda entry: -entry[1])
@@ -83,12 +100,6 @@ def _show(done: Work, waiting: int, *, as_json: bool) -> None:
     if as_json:
         print_json({**done.as_json(), "waiting": waiting})
         return
-    if done.quarantined:
-        found = counted(done.quarantined, "event is no record", "events are no records")
-        print_warnings([f"{found}; see the folder quarantine of the store"])
-    if done.judged.get("failed"):
-        found = counted(done.judged["failed"], "record")
-        print_warnings([f"the judge failed on {found}, which will be judged again", *_why(done)])
     rows = [
         ("events", done.events),
         ("records", done.records),

@@ -208,11 +208,18 @@ def tail_decay(recalls: Floats, frequency: Floats, tail_share: float = 0.2) -> D
 def in_tail(frequency: Floats, tail_share: float = 0.2) -> npt.NDArray[np.bool_]:
     """Which queries are tail: the least frequent ones that make up ``tail_share`` of the traffic.
 
-    ``frequency`` (n,): how often each is asked, without NaN, not all 0. Source: METRICS 3.
+    ``frequency`` (n,): how often each is asked, without NaN, not all 0. Queries of equal frequency
+    fall on the same side. Where the rarest alone make up more than the share they are the tail all
+    the same, unless all are asked equally often. Source: METRICS 3.
 
     >>> in_tail(np.array([80.0, 10.0, 10.0])).tolist()
     [False, True, True]
+    >>> in_tail(np.array([6.0, 1.0, 1.0, 1.0, 1.0])).tolist()
+    [False, True, True, True, True]
     """
-    _, inverse = np.unique(frequency, return_inverse=True)
+    levels, inverse = np.unique(frequency, return_inverse=True)
     traffic = np.cumsum(np.bincount(inverse, weights=frequency)) / frequency.sum()
-    return np.asarray(traffic[inverse] <= tail_share + TOLERANCE)
+    is_tail = traffic <= tail_share + TOLERANCE
+    if len(levels) > 1:
+        is_tail[0] = True
+    return np.asarray(is_tail[inverse])

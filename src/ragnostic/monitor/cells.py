@@ -18,6 +18,7 @@ from ragnostic.monitor.curves import curve_summary
 from ragnostic.monitor.durations import MISSING, NEGATIVE, REQUEST
 from ragnostic.monitor.estimators import deviation_interval, ratio_interval
 from ragnostic.monitor.live_metrics import CURVE, QER, RDS, RDS_NORM, USED, Selection
+from ragnostic.monitor.measurable import Depth, with_measurable
 from ragnostic.scoring import Plan, Scored
 from ragnostic.stats import difference_interval, nearest_rank, summarise, values_of
 from ragnostic.stats.estimates import wilson_interval
@@ -39,7 +40,9 @@ def stage_cell(rows: pa.Table, selection: Selection) -> Json:
     top_k, results = numbers(rows, "top_k"), numbers(rows, "results")
     signals = {name: found for name, found in _signals(rows).items() if name in selection.signals}
     known = tuple(m for m in selection.metrics if str(m) in rows.column_names)
-    means = _means(rows, known, top_k, results)
+    depth = Depth.of(top_k, results)
+    rows = with_measurable(rows, known, depth)
+    means = _means(rows, known, depth)
     lengths = length_summary(Scored(Plan(known), rows, [], {}), numbers(rows, "tokens"))
     return {
         "rows": rows.num_rows,
@@ -58,17 +61,15 @@ def stage_cell(rows: pa.Table, selection: Selection) -> Json:
     }
 
 
-def _means(
-    rows: pa.Table, metrics: tuple[Metric, ...], top_k: Floats, results: Floats
-) -> Mapping[str, Json]:
+def _means(rows: pa.Table, metrics: tuple[Metric, ...], depth: Depth) -> Mapping[str, Json]:
     refused = np.asarray(pc.equal(rows["status"], "refused").to_numpy(), dtype=np.bool_)
-    logged = int(results.max(initial=0)) if np.isnan(top_k).all() else None
     found: dict[str, Json] = {}
     for metric, summary in zip(metrics, summarise(rows, metrics).values(), strict=True):
-        said = _measurable(metric, summary, logged)
-        asked = int((refused & ~(top_k < (metric.cutoff or 0))).sum())
-        zeros = _with_zeros(said, asked) if said is summary else None
-        found[str(metric)] = {**said.as_json(), "mean_with_refusals": zeros}
+        unknowable = depth.unknowable(metric)
+        shallow = ~depth.unlogged & (depth.asked < (metric.cutoff or 0))
+        asked = int((refused & ~unknowable & ~shallow).sum())
+        said = _explained(summary, depth.logged) if unknowable.any() else summary
+        found[str(metric)] = {**said.as_json(), "mean_with_refusals": _with_zeros(said, asked)}
     return found
 
 
@@ -77,13 +78,11 @@ def _not_scored() -> Json:
     return {**Summary(None, 0, reason=reason).as_json(), "mean_with_refusals": None}
 
 
-def _measurable(metric: Metric, summary: Summary, logged: int | None) -> Summary:
-    """Recall below the logged depth is not low, it is not measurable (METRICS 13)."""
-    if metric.name != "R" or logged is None or (metric.cutoff or 0) <= logged:
+def _explained(summary: Summary, logged: int) -> Summary:
+    if summary.n:
         return summary
     reason = f"not measurable: top_k is not logged, and no ranking is deeper than {logged}"
-    unscored = summary.unscored + summary.n
-    return replace(Summary(None, 0, unscored=unscored, failed=summary.failed), reason=reason)
+    return replace(summary, reason=reason)
 
 
 def _with_zeros(summary: Summary, zeros: int) -> float | None:
@@ -192,7 +191,13 @@ def _tail_decay(rows: pa.Table, metrics: tuple[Metric, ...]) -> Json | None:
         "tail": tail.size,
     }
     if found["value"] is None:
-        found["reason"] = f"no {'tail' if head.size else 'head'} query has a value"
+        names = pc.unique(rows["traffic"]).to_pylist()
+        lacking = "tail" if head.size else "head"
+        found["reason"] = (
+            f"no {lacking} query has a value"
+            if lacking in names
+            else "all queries are asked equally often, so that none is tail"
+        )
     return found
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from ragnostic.monitor.event_records import Refused, event_records
 from ragnostic.monitor.judging import judge_records
 from ragnostic.monitor.signals import SignalScorer
-from ragnostic.monitor.work_counts import Work, failure_reasons, status_counts
+from ragnostic.monitor.work_counts import Work, chunk_counts, failure_reasons, status_counts
 from ragnostic.ports import RecordJudge, RecordKind, StoredEvent
 
 
@@ -38,6 +38,7 @@ class Tables:
             scores=self.scores.num_rows,
             judged=status_counts(self.judgments),
             failures=failure_reasons(self.judgments),
+            **chunk_counts(self.scores),
         )
 
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from ragnostic.monitor.judging import FAILED
 from ragnostic.monitor.live_store import LiveStore
 from ragnostic.monitor.processing import Processor
-from ragnostic.monitor.work_counts import Work, failure_reasons, status_counts
+from ragnostic.monitor.work_counts import Work, chunk_counts, failure_reasons, status_counts
 
 WAITING = "work.failed."
 """Prefix of the counters of records whose judge failed, by day."""
@@ -50,6 +50,7 @@ def rejudge(
                 scores=scores.num_rows,
                 judged=judged,
                 failures=failure_reasons(judgments),
+                **chunk_counts(scores),
             )
             still += judged.get(FAILED, 0)
             number += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -50,13 +50,25 @@ def days_of(store: RecordStore, window: Window) -> Iterator[pa.Table]:
     """The scores of each day of the window that has any."""
     # The store may cut its days in another zone, so that a day's rows may lie one day off.
     stored = set(store.days("scores"))
-    for day, start, end in window.days():
+    for day, start, end in _near(window, stored):
         near = ((day + timedelta(days=step)).isoformat() for step in (-1, 0, 1))
         if stored.isdisjoint(near):
             continue
         found = store.read("scores", start=start, end=end)
         if found.num_rows:
             yield found
+
+
+def _near(window: Window, stored: set[str]) -> Iterator[tuple[date, datetime, datetime]]:
+    """The days of a window that lie where anything is stored: a window may be millennia long."""
+    if not stored:
+        return
+    beside = timedelta(days=3)
+    first = datetime.combine(date.fromisoformat(min(stored)), time(), UTC) - beside
+    last = datetime.combine(date.fromisoformat(max(stored)), time(), UTC) + beside
+    start, end = max(window.start, first), min(window.end, last)
+    if start < end:
+        yield from Window(start, end, window.zone).days()
 
 
 def metrics_of(table: pa.Table) -> tuple[Metric, ...]:

@@ -19,7 +19,8 @@ _REASONS = 20
 class Work:
     """Events taken from the queue, and what became of them: events = records + replaced +
     quarantined. ``judged`` counts judgments by their status, ``failures`` the reasons of those that
-    failed, the most frequent ones.
+    failed, the most frequent ones. ``retrieved`` counts chunks in rankings, ``unknown`` those of
+    them that the corpus snapshot does not have.
 
     >>> one = Work(events=3, records=2, quarantined=1, judged={"judged": 2})
     >>> (one + Work(events=1, records=1, judged={"failed": 1})).judged
@@ -31,6 +32,8 @@ class Work:
     replaced: int = 0
     quarantined: int = 0
     scores: int = 0
+    retrieved: int = 0
+    unknown: int = 0
     judged: Mapping[str, int] = field(default_factory=dict)
     failures: Mapping[str, int] = field(default_factory=dict)
 
@@ -48,6 +51,13 @@ class Work:
         """The counts by name."""
         names = [field.name for field in fields(self)]
         return {name: getattr(self, name) for name in names}
+
+
+def chunk_counts(scores: pa.Table) -> dict[str, int]:
+    """``retrieved`` and ``unknown`` chunks of scored rows, where there is a snapshot."""
+    known = scores.filter(pc.is_valid(scores["unknown"]))
+    sums = {"retrieved": pc.sum(known["results"]), "unknown": pc.sum(known["unknown"])}
+    return {name: int(total.as_py() or 0) for name, total in sums.items()}
 
 
 def status_counts(judgments: pa.Table) -> dict[str, int]:

@@ -115,11 +115,11 @@ class TimedStream(httpcore.NetworkStream):
         self._stream = stream
         self._deadline = deadline
 
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002 - the deadline counts
         """Some bytes."""
         return self._stream.read(max_bytes, self._deadline.left())
 
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002 - the deadline counts
         """All bytes, in pieces, since each piece is given the time that is left."""
         for start in range(0, len(buffer), 65536):
             self._stream.write(buffer[start : start + 65536], self._deadline.left())
@@ -132,7 +132,7 @@ class TimedStream(httpcore.NetworkStream):
         self,
         ssl_context: ssl.SSLContext,
         server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ARG002
+        timeout: float | None = None,  # noqa: ARG002 - the deadline counts
     ) -> httpcore.NetworkStream:
         """The same stream, encrypted."""
         inner = self._stream.start_tls(ssl_context, server_hostname, self._deadline.left())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ragnostic.cli.work import _show
+from ragnostic.cli.work import _remarks, _show
 from ragnostic.cli.work_processes import help_out, result_of, run_workers, stopped_by_signals
 from ragnostic.errors import StoreError
 from ragnostic.monitor.work_counts import Work
@@ -79,15 +79,28 @@ def test_where_this_process_fails_the_others_are_stopped(tmp_path):
 def test_failures_of_the_judge_are_announced(capsys):
     """With the most frequent reasons; and the counts shown."""
     reasons = {"rare": 1, "timed out": 7, "no number": 3, "often": 4}
-    _show(Work(events=15, records=15, judged={"failed": 15}, failures=reasons), 0, as_json=False)
-    shown = capsys.readouterr()
-    assert shown.err.splitlines() == [
-        "warning: the judge failed on 15 records, which will be judged again",
-        "warning: 7 records: timed out",
-        "warning: 4 records: often",
-        "warning: 3 records: no number",
+    done = Work(events=15, records=15, judged={"failed": 15}, failures=reasons)
+    _show(done, 0, as_json=False)
+    assert list(_remarks(done, 0, drained=True)) == [
+        "the judge failed on 15 records, which will be judged again",
+        "7 records: timed out",
+        "4 records: often",
+        "3 records: no number",
     ]
+    shown = capsys.readouterr()
     assert "judge: failed" in shown.out
+
+
+def test_what_is_left_and_what_is_unknown_is_said():
+    """A drain that others hold back is no whole one; chunks without a text are never relevant."""
+    assert list(_remarks(Work(retrieved=20, unknown=20), 3, drained=True)) == [
+        (
+            "20 of 20 retrieved chunks are not in the corpus snapshot: "
+            "has it the chunk ids of the service?"
+        ),
+        "3 records still waiting: another worker holds them, or more came",
+    ]
+    assert list(_remarks(Work(retrieved=20), 3, drained=False)) == []
 
 
 def test_a_first_signal_stops_and_a_second_interrupts():

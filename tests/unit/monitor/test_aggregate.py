@@ -146,6 +146,43 @@ def test_recall_below_the_logged_depth_is_not_measurable():
     assert metrics["RR@5"]["mean"] == 1.0
 
 
+def test_recall_is_measurable_row_by_row():
+    """What others logged tells nothing of a row without top_k, refused or not."""
+    rows = [
+        record("deep", ["a"], stage={"top_k": 100}),
+        record("short", ["b", "c"], stage={"top_k": None}),
+        record("refused", ["b"], stage={"top_k": None}),
+    ]
+    said = [
+        judgment("deep", ["a"]),
+        judgment("short", ["z"]),
+        judgment("refused", status="refused"),
+    ]
+    metrics = whole(summed(rows, said))["metrics"]
+    found = metrics["R@100"]
+    assert (found["mean"], found["n"], found["unscored"]) == (1.0, 1, 1)
+    assert found["mean_with_refusals"] == 1.0
+    assert (metrics["R@1"]["mean"], metrics["R@1"]["n"]) == (0.5, 2)
+
+
+def test_the_rarest_queries_are_the_tail_however_many_they_are():
+    """Two fifths of the traffic are queries that are asked once."""
+    asked = ["often"] * 6 + [f"once {i}" for i in range(4)]
+    rows = [record(f"r{i}", ["a"], query=text) for i, text in enumerate(asked)]
+    said = [judgment(f"r{i}", ["a"] if i < 6 else ["a", "z"]) for i in range(10)]
+    decay = whole(summed(rows, said))["tail_decay"]
+    assert (decay["value"], decay["head"], decay["tail"]) == (0.5, 6, 4)
+
+
+def test_a_window_of_millennia_is_read_as_quickly_as_its_data():
+    """Only days near data are looked at; the numbers are those of the day."""
+    rows, said = [record("r", ["a"])], [judgment("r", ["a"])]
+    ends = datetime(1000, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
+    store = MemoryStore(scores=score_records(records(*rows), judgments(*said)))
+    assert aggregate(store, *ends).records == 1
+    assert len(store.reads) < 10
+
+
 def test_no_curve_is_drawn_below_its_depth():
     """However much was asked for; half-life and plateau are those of the drawn part."""
     row = record("r", ["x", "a"], stage={"top_k": 1_000_000})
@@ -246,7 +283,10 @@ def test_tail_decay_compares_frequent_and_rare_queries():
     assert decay["metric"] == "R@10"
     assert [group.by["traffic"] for group in found.groups[1:]] == ["head", "tail"]
     one = whole(summed(rows[:8], said[:8]))["tail_decay"]
-    assert (one["value"], one["reason"]) == (None, "no tail query has a value")
+    assert (one["value"], one["reason"]) == (
+        None,
+        "all queries are asked equally often, so that none is tail",
+    )
 
 
 def test_queries_without_a_text_have_no_traffic():

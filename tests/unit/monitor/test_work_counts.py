@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from ragnostic.monitor.work_counts import Work, failure_reasons
+from ragnostic.monitor.work_counts import Work, chunk_counts, failure_reasons
 from ragnostic.records import JUDGMENT_SCHEMA
 
 
@@ -34,3 +34,9 @@ def test_many_different_reasons_keep_the_most_frequent():
         total += Work(failures={f"at {number}": 1})
     assert len(total.failures) == 20
     assert total.failures["often"] == 5
+
+
+def test_chunks_are_counted_where_there_is_a_snapshot():
+    """A row that was scored without one says nothing of what is unknown."""
+    scores = pa.table({"results": [5, 4, 3], "unknown": pa.array([2, None, 0], pa.int32())})
+    assert chunk_counts(scores) == {"retrieved": 8, "unknown": 2}

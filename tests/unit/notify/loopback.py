@@ -5,12 +5,12 @@ server on this machine that answers as it is told.
 from __future__ import annotations
 
 import dataclasses
+import runpy
 import ssl
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -18,30 +18,10 @@ from typing import Any
 from ragnostic.notify.delivery import Parcel
 from ragnostic.ports import Notice
 
-HOUR = (datetime(2026, 1, 5, 5, tzinfo=UTC), datetime(2026, 1, 5, 6, tzinfo=UTC))
+CASE = runpy.run_path(str(Path(__file__).parents[2] / "notice_case.py"))
+HOUR = CASE["HOUR"]
 NOW = HOUR[1].timestamp()
-NOTICE = Notice(
-    key="mrr-drop category=退款 #3",
-    kind="firing",
-    severity="P1",
-    rule="mrr-drop",
-    metric="RR@5",
-    value=0.691,
-    reference=0.812,
-    against="baseline",
-    n=1234,
-    since=HOUR[0],
-    window=HOUR,
-    zone="Asia/Shanghai",
-    stage="rerank",
-    slice={"category": "退款"},
-    low=0.65,
-    high=0.73,
-    worst_query="退款要几天到账？",
-    owner="search-team",
-    runbook="https://wiki.example/mrr",
-    link="https://rag.example/q?a=1&b=2",
-)
+NOTICE = CASE["NOTICE"]
 HOSTILE = 'x\r\nBcc: evil@example.com\r\n\r\n<script>alert("1")</script> \u202e\x00\ud800 " \\ {}'
 
 

@@ -135,7 +135,7 @@ def test_all_faults_are_told_with_their_lines(tmp_path):
         "alerts.toml:8: channel[1].severities[0] must be 'P0', 'P1' or 'P2', not \"P3\"",
         "alerts.toml:9: unknown key channel[1].url",
         "alerts.toml:12: channel[2].name must not be empty",
-        'alerts.toml:15: channel[2].sender must be an e-mail address such as a@b.example, not "nobody"',  # noqa: E501
+        'alerts.toml:15: channel[2].sender must be an e-mail address such as a@b.example, not "nobody"',  # noqa: E501 - a message as it is printed
         "alerts.toml:16: channel[2].to must not be empty, not []",
         "alerts.toml:17: channel[2].where must be a table, not 3",
         "alerts.toml:23: channel[3].timeout_s must be greater than 0, not 0",

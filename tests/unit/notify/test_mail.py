@@ -31,14 +31,14 @@ class Post:
         self.refused = {}
         self.answer = "250 OK"
 
-    async def handle_RCPT(self, server, session, envelope, address, options):  # noqa: N802
+    async def handle_RCPT(self, server, session, envelope, address, options):  # noqa: N802 - the library calls it so
         """A recipient."""
         if address in self.refused:
             return self.refused[address]
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
-    async def handle_DATA(self, server, session, envelope):  # noqa: N802
+    async def handle_DATA(self, server, session, envelope):  # noqa: N802 - the library calls it so
         """A letter."""
         if self.answer.startswith("250"):
             self.taken.append((envelope.mail_from, envelope.rcpt_tos, envelope.content))

@@ -16,6 +16,7 @@ from ragnostic.metrics.consistency import rank_biased_overlap, rerank_consistenc
 from ragnostic.metrics.inputs import Floats
 from ragnostic.monitor.cells import numbers
 from ragnostic.monitor.live_metrics import QER, RBO, RCS, RCS_DEPTH, RDS, RDS_NORM, USED
+from ragnostic.monitor.measurable import Depth, with_measurable
 from ragnostic.monitor.rollups.sketches import sketch_of
 from ragnostic.monitor.score_rows import metrics_of
 
@@ -103,14 +104,16 @@ def _stages(scores: pa.Table) -> Iterator[pa.Table]:
 
 
 def _of_stage(rows: pa.Table, zone: str) -> Iterator[pa.Table]:
-    figures = list(_figures(rows))
+    depth = Depth.of(numbers(rows, DEPTH), numbers(rows, "results"))
+    rows = with_measurable(rows, metrics_of(rows), depth)
+    figures = list(_figures(rows, depth))
     fixed = {name: rows[name][0].as_py() for name in ("judge", "stage", "stage_place")}
     for cut in _cuts(rows, zone):
         for figure in figures:
             yield _rows(cut, figure, fixed, zone)
 
 
-def _figures(rows: pa.Table) -> Iterator[_Figure]:
+def _figures(rows: pa.Table, depth: Depth) -> Iterator[_Figure]:
     for metric in metrics_of(rows):
         yield _Figure(str(metric), numbers(rows, str(metric)))
     seconds, fanout = numbers(rows, "latency_s"), numbers(rows, "fanout")
@@ -123,7 +126,7 @@ def _figures(rows: pa.Table) -> Iterator[_Figure]:
     known = np.where(np.isnan(random), np.nan, spread)
     yield _Figure(RDS_NORM, known, (spread**3, spread**4, random))
     yield _Figure(LATENCY, seconds, sketched=True)
-    yield _Figure(DEPTH, numbers(rows, DEPTH))
+    yield _Figure(DEPTH, depth.asked)
     failed = _is(rows, "status", ["failed"])
     empty = np.where(failed > 0, np.nan, (numbers(rows, "results") == 0).astype(np.float64))
     yield _Figure(FAILED, failed)

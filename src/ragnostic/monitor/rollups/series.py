@@ -78,12 +78,12 @@ def read_series(
         return {}
     rows = store.read("rollups", start=windows[0][0], end=windows[-1][1], columns=_COLUMNS)
     rows = rows.filter(pc.equal(rows["slice"], slice_))
-    depths = _depths(rows)
+    starts = [begin for begin, _ in windows]
+    depths = _depths(rows, starts)
     rows = rows.filter(pc.equal(rows["metric"], kept))
     if judge is not None:
         rows = rows.filter(pc.equal(rows["judge"], judge))
     found: dict[SeriesKey, dict[int, Sums]] = {}
-    starts = [begin for begin, _ in windows]
     for row in _of_stage(rows, stage).to_pylist():
         key = SeriesKey(name, row["stage"], row["judge"], slice_, row["value"])
         place = _place(starts, row["ts"])
@@ -91,7 +91,7 @@ def read_series(
         cells[place] = cells.get(place, Sums()) + _sums(row)
     return {
         key: [
-            _point(name, begin, finish, cells.get(place, Sums()), depths.get(key.stage))
+            _point(name, begin, finish, cells.get(place, Sums()), depths.get((key.stage, place)))
             for place, (begin, finish) in enumerate(windows)
         ]
         for key, cells in sorted(found.items(), key=lambda entry: _order(entry[0]))
@@ -150,12 +150,13 @@ def _of_stage(rows: pa.Table, stage: str | None) -> pa.Table:
     return rows.filter(pc.equal(rows["stage_place"], pc.max(rows["stage_place"])))
 
 
-def _depths(rows: pa.Table) -> dict[str, float]:
-    """The deepest that each stage was asked for, as far as means tell."""
+def _depths(rows: pa.Table, starts: Sequence[datetime]) -> dict[tuple[str, int], float]:
+    """The depth that each stage was asked for in a window: the mean of the deepest hour."""
     asked = rows.filter(pc.equal(rows["metric"], DEPTH)).to_pylist()
-    found: dict[str, float] = {}
+    found: dict[tuple[str, int], float] = {}
     for row in asked:
-        found[row["stage"]] = max(found.get(row["stage"], 0.0), row["sum"] / row["n"])
+        key = row["stage"], _place(starts, row["ts"])
+        found[key] = max(found.get(key, 0.0), row["sum"] / row["n"])
     return found
 
 
@@ -185,7 +186,7 @@ def _reason(figure: str, depth: float | None) -> str:
     if figure.startswith("R@") and depth is not None:
         cutoff = Metric.parse(figure).cutoff or 0
         if depth < cutoff:
-            return f"not measurable: the stage was asked for top_k {depth:g}"
+            return f"not measurable: the logged depth is {depth:g}"
     return "no data"
 
 

@@ -29,7 +29,7 @@ def sketch_of(values: Floats) -> bytes:
     sketch = DDSketch(ACCURACY)
     for value, count in zip(*_binned(values), strict=True):
         sketch.add(value, float(count))
-    written: bytes = DDSketchProto.to_proto(sketch).SerializeToString()  # type: ignore[no-untyped-call]
+    written: bytes = DDSketchProto.to_proto(sketch).SerializeToString()  # type: ignore[no-untyped-call] # it has no types
     return written
 
 
@@ -52,7 +52,7 @@ def _merged(sketches: Iterable[bytes]) -> Any:
     for written in sketches:
         message = ddsketch_pb2.DDSketch()
         message.ParseFromString(written)
-        one = DDSketchProto.from_proto(message)  # type: ignore[no-untyped-call]
+        one = DDSketchProto.from_proto(message)  # type: ignore[no-untyped-call] # it has no types
         if whole is None:
             whole = one
         else:

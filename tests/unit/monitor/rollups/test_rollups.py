@@ -120,14 +120,25 @@ def test_a_slice_has_a_series_a_value(lake):
     }
 
 
-def test_recall_below_the_depth_that_was_asked_for_is_not_measurable(lake):
-    """It is not low, and the reason says so."""
-    (point, _) = of(lake, "R@3", "day")
-    assert point.value is not None
-    found = read_series(
-        lake, "R@50", window="day", start=START, end=START + timedelta(days=1), zone=ZONE
-    )
-    assert found == {}
+def test_recall_below_the_logged_depth_is_not_measurable(tmp_path):
+    """It is not low, and the reason says so: on the second day nobody logged top_k."""
+    lake = ParquetLake(tmp_path, ZONE)
+    made = ROWS["record"]
+    rows = [
+        made("r1", ["b", "a"], ts=START + timedelta(hours=1), stage={"top_k": 100}),
+        made("r2", ["b", "c"], ts=START + timedelta(hours=25), stage={"top_k": None}),
+    ]
+    said = [ROWS["judgment"]("r1", ["a"]), ROWS["judgment"]("r2", ["z"])]
+    scores = score_records(ROWS["records"](*rows), ROWS["judgments"](*said))
+    for number in (0, 1):
+        day = scores.slice(number, 1)
+        table = rolled(day, PROBE_SCHEMA.empty_table(), ZONE)
+        lake.write("rollups", table, name=f"rollup-{number}")
+    first, second = of(lake, "R@50", "day")
+    assert (first.value, first.n) == (1.0, 1)
+    assert (second.value, second.n) == (None, 0)
+    assert second.reason == "not measurable: the logged depth is 2"
+    assert of(lake, "R@1", "day")[1].value == 0.0
 
 
 def test_many_values_become_the_most_frequent_and_other():
