@@ -127,6 +127,8 @@ def _warnings(checked: Checked, sent: _Sent, channels: Sequence[Channel]) -> lis
     if channels:
         rules = dict.fromkeys(notice.rule for notice in checked.unrouted)
         lines += [f"{rule}: no channel takes this alert" for rule in rules]
+    for action, notice in checked.orders:
+        lines.append(f"{notice.rule}: action {action} is due; it is written down, not run")
     if sent.elsewhere:
         lines.append("another process sends messages for long; a later check sends these")
     for failure in sent.delivered.failures if sent.delivered else ():

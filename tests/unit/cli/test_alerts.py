@@ -318,3 +318,11 @@ def test_a_folder_that_is_no_store_is_refused(tmp_path, command):
     options = ["--list"] if command == "silence" else []
     assert "is no store folder" in invoke(command, "--store", tmp_path, *options, code=2).stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_action_that_is_due_is_said(store):
+    """Nobody may believe that it ran."""
+    rules = RULES + 'actions = ["roll-back"]\n[[action]]\nname = "roll-back"\n'
+    (store / "alerts.toml").write_text(rules, encoding="utf-8")
+    said = invoke("check", "--store", store, *NOW, code=1).stderr
+    assert "mrr-low: action roll-back is due; it is written down, not run" in said
