@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragnostic.adapters import local_index
@@ -65,17 +66,21 @@ class Bm25Retriever:
     def retrieve(self, query: str, top_k: int) -> Mapping[str, Hits]:
         """The ``top_k`` chunks with the highest score, fewer if fewer share a term."""
         started = time.perf_counter()
-        known = [self._vocabulary[term] for term in self._terms(query) if term in self._vocabulary]
-        positions = np.empty(0, dtype=np.intp)
-        scores = np.empty(0, dtype=np.float32)
-        if known:
-            scores = self._index.get_scores_from_ids(known)
-            positions = local_index.best(scores, top_k)
-            positions = positions[scores[positions] > 0]
+        scores = self.scores(query)
+        positions = local_index.best(scores, top_k)
+        positions = positions[scores[positions] > 0]
         took_ms = (time.perf_counter() - started) * 1000
         ranked = [self._chunks[position] for position in positions.tolist()]
         hits = local_index.hits(ranked, scores[positions].astype(float).tolist(), top_k, took_ms)
         return {"retrieve": hits}
+
+    def scores(self, query: str) -> npt.NDArray[np.float32]:
+        """The score of every chunk, in the order in which they were given; (n,), 0 and more."""
+        known = [self._vocabulary[term] for term in self._terms(query) if term in self._vocabulary]
+        if not known:
+            return np.zeros(len(self._chunks), dtype=np.float32)
+        found: npt.NDArray[np.float32] = self._index.get_scores_from_ids(known)
+        return found
 
 
 def _index(

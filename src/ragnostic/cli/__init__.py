@@ -28,6 +28,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Evaluate a retriever with and without its reranker.",
     ),
     "score": ("ragnostic.cli.score:score", "Score rankings that exist: qrels and run, or records."),
+    "diagnose": (
+        "ragnostic.cli.diagnose:diagnose",
+        "Why each relevant item was missed, and what to mend first.",
+    ),
     "compare": (
         "ragnostic.cli.compare:compare_command",
         "Better, worse or cannot tell: two runs, query by query; a gate.",

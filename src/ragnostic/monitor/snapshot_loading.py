@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from ragnostic.corpus.chunk_rows import VECTOR, Vector, chunk_rows
 from ragnostic.corpus.chunking import chunk_documents
 from ragnostic.corpus.documents import load_documents
 from ragnostic.errors import DataError, Fault, PathError, counted
-from ragnostic.monitor.chunk_rows import VECTOR, Vector, chunk_rows
 from ragnostic.ports import Chunker, Embedder, Progress, Vectors, no_progress
 from ragnostic.records import CHUNK_SCHEMA, Chunk
 

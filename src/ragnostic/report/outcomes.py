@@ -25,13 +25,15 @@ _COLUMNS = ("record_id", "query_id", "answerable", "judged", "outcome")
 @dataclass(frozen=True, slots=True)
 class GoldItem:
     """One thing to be found: any of ``ids`` counts. ``ranks`` has a rank a stage, None where
-    the stage does not hold it; ``place`` is its fate at the final stage.
+    the stage does not hold it; ``place`` is its fate at the final stage, ``number`` the item of
+    the judgments, None where those have no items.
     """
 
     ids: tuple[str, ...]
     grade: float
     ranks: tuple[int | None, ...]
     place: Place
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +156,15 @@ def gold_items(
             group[chunk] = max(grade, group.get(chunk, 0.0))
     ranks = [{chunk: rank for rank, _, chunk in ranking(row, stage)} for stage in stages]
     items = [
-        _item(tuple(members[key]), best[key], ranks, cutoff, known)
+        _item(key, tuple(members[key]), best[key], ranks, cutoff, known)
         for key in members
         if best[key] >= RELEVANT
     ]
     return tuple(sorted(items, key=lambda item: -item.grade))
 
 
-def _item(
+def _item(  # noqa: PLR0917 - one caller, a line above
+    key: object,
     ids: tuple[str, ...],
     grade: float,
     ranks: Sequence[Mapping[str | None, int]],
@@ -175,7 +178,7 @@ def _item(
     dangling = known is not None and known.isdisjoint(ids)
     if place == "not_retrieved" and (dangling or not ids):
         place = "not_in_corpus"
-    return GoldItem(ids, grade, found, place)
+    return GoldItem(ids, grade, found, place, key if isinstance(key, int) else None)
 
 
 def _place(ranks: Sequence[int | None], cutoff: int) -> Place:
