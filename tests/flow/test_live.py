@@ -105,6 +105,22 @@ def test_a_user_is_forgotten(filled):
     assert signals(filled)["RR@5"]["n"] == 103
     table = run(filled, "forget", "--store", "store", "--session", "s1").stdout
     assert "rows removed" in table
+    unknown = run(filled, "forget", "--store", "store", "--record", "r-none").stderr
+    assert "nothing is kept of record r-none" in unknown
+
+
+def test_a_forgotten_user_does_not_come_back_under_another_map(filled):
+    """Rows of theirs that a log still has are dropped, counted and said; no exit code for that."""
+    run(filled, "work", "--store", "store", "--once")
+    run(filled, "forget", "--store", "store", "--user", "u1")
+    (filled / "map.toml").write_text(
+        'query = "query"\nts = "ts"\nuser_id = "user_id"\nanswer = "answer"\n'
+        '[retrieve]\nids = "retrieve.ids"\n',
+        encoding="utf-8",
+    )
+    again = as_json(filled, "ingest", "log.jsonl", "--store", "store", "--map", "map.toml")
+    assert (again["received"], again["dropped"]) == (120, 17)
+    assert any("17 rows dropped" in line for line in again["warnings"])
 
 
 def test_a_service_that_works_on_ends_in_order_when_it_is_told_to(filled):

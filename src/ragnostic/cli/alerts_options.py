@@ -15,13 +15,11 @@ import typer
 
 from ragnostic.cli.console import print_warnings
 from ragnostic.cli.live_options import open_lake
-from ragnostic.errors import PathError, UsageError
-from ragnostic.monitor.alerts.book import BOOK, Book
+from ragnostic.errors import UsageError
+from ragnostic.monitor.alerts.book import Book
 from ragnostic.monitor.alerts.rule_files import FILE, RuleBook, load_rules
-from ragnostic.monitor.store_settings import FILE as SETTINGS
 from ragnostic.monitor.windows import moment
 
-_KINDS = ("records", "scores", "rollups", "snapshots")
 _SPAN = re.compile(r"(\d{1,6})([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -60,8 +58,6 @@ def open_book(root: Path) -> Iterator[tuple[Book, str]]:
     Raises PathError for a folder that is no store.
     """
     _, zone = open_lake(root)
-    if not any((root / name).exists() for name in (SETTINGS, BOOK, FILE, *_KINDS)):
-        raise PathError(f"{root} is no store folder", hint="is the path right?")
     with Book(root) as book:
         print_warnings(map(str, book.damages))
         yield book, zone

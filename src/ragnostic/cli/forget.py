@@ -37,6 +37,11 @@ def forget(
     with open_store(store, os.environ) as opened:
         finish_forgetting(opened, report=warn)
         removed = forget_rows(opened, chosen[0], report=warn)
+    if not any(removed.values()):
+        warn(
+            f"nothing is kept of {chosen[0].by} {chosen[0].id}; ids are those that the service "
+            "sent, record ids the column record_id of the store's records"
+        )
     if as_json:
         print_json({"by": chosen[0].by, "removed": removed})
         return

@@ -59,6 +59,13 @@ def gateway(
     traces = open_traces(settings.otlp, stored, counters) if address else None
     if traces is not None:
         traces.start()
+    is_ready = False
+
+    def tell_ready(addresses: Mapping[str, str]) -> None:
+        nonlocal is_ready
+        is_ready = True
+        _tell_ready(addresses, loaded)
+
     try:
         run(
             Parts(
@@ -70,14 +77,15 @@ def gateway(
                 token=os.environ[token].strip() if token else None,
                 more={"otlp": (address, traces.application)} if address and traces else {},
             ),
-            lambda addresses: _tell_ready(addresses, loaded),
+            tell_ready,
         )
     finally:
         if traces is not None:
             traces.stop()
         pump.stop()
         heartbeat.end()
-        _tell_end(counters)
+        if is_ready:
+            _tell_end(counters)
 
 
 def _pump(

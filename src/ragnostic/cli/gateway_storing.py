@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ragnostic.cli.console import print_warnings
 from ragnostic.cli.gateway_intake import open_intake
 from ragnostic.gateway.configuration import load_gateway
 from ragnostic.gateway.mapping import RecordMap
+from ragnostic.gateway.passed import Passed
 from ragnostic.gateway.recording import RowBuilder
 from ragnostic.gateway.storing import store_frames
 from ragnostic.monitor.store_settings import load_store_settings
 
 READY = b"ready\n"
+_FEWEST, _LOOKED_AT = 10, 100
+"""Answers after which expressions that found nothing are named: at the end, and while it runs."""
 _NICE = 5
 """Traffic goes first where there are few cores."""
 
@@ -35,7 +39,28 @@ def main(config: Path) -> None:
     builder = RowBuilder(loaded.settings, loaded.record_map or nothing, text_of)
     replies.write(READY)
     replies.flush()
-    store_frames(sys.stdin.buffer, replies, builder.row, lambda: open_intake(store))
+    where = loaded.record_map.where if loaded.record_map else {}
+    row = telling(builder, where, _LOOKED_AT)
+    store_frames(sys.stdin.buffer, replies, row, lambda: open_intake(store))
+    if _FEWEST <= builder.misses.documents < _LOOKED_AT:
+        print_warnings(builder.misses.lines(where))
+
+
+def telling(
+    builder: RowBuilder, where: Mapping[str, str], after: int
+) -> Callable[[Passed], dict[str, Any]]:
+    """Makes rows; says once, ``after`` so many answers, which expressions never found anything."""
+    told = False
+
+    def row(passed: Passed) -> dict[str, Any]:
+        nonlocal told
+        found = builder.row(passed)
+        if not told and builder.misses.documents >= after:
+            told = True
+            print_warnings(builder.misses.lines(where))
+        return found
+
+    return row
 
 
 def searching(expression: str) -> Callable[[Any], Any]:

@@ -145,29 +145,28 @@ class _Ingest:
             for result in self._results
             if result.skipped
         ]
-        lines += self._unmet()
+        lines += [
+            f"{result.path}: holds no row"
+            for result in self._results
+            if not (result.balance.received or result.skipped or result.joined)
+        ]
+        lines += self._misses.lines(self._map.where) if self._map else []
         for kind, count in sorted(self._parts.intake.faults.items()):
             ids = ", ".join(self._parts.intake.fault_ids[kind][:5])
             lines.append(f"{counted(count, 'record')}: {_FAULTS.get(kind, kind)} ({ids})")
-        for reason, count in self._parts.quarantine.reasons.most_common(10):
-            lines.append(f"{counted(count, 'row')} set aside: {reason}")
+        if gone := self._parts.intake.turned_away:
+            lines.append(f"{counted(gone, 'row')} dropped: of those whom this store has forgotten")
+        for kind, count in self._parts.quarantine.reasons.most_common(10):
+            first = self._parts.quarantine.firsts[kind]
+            lines.append(f"{counted(count, 'row')} set aside, the first is {first}")
         if self._parts.quarantine.reasons:
             lines.append(f"rows set aside are in {self._parts.root / QUARANTINE}")
         return lines
 
-    def _unmet(self) -> list[str]:
-        """Expressions that never found anything: a misspelt name, most likely."""
-        where = self._map.where if self._map else {}
-        read = counted(self._misses.documents, "row")
-        return [
-            f"{where[name]}: {name} finds nothing in any of {read}"
-            for name in self._misses.always()
-        ]
-
     def end(self, bad_rows: float) -> None:
         """The exit code: 3 where too many rows are bad, or all of them."""
         balance = self._balance
-        bad = balance.quarantined + balance.dropped
+        bad = balance.quarantined + balance.dropped - self._parts.intake.turned_away
         if bad and bad > bad_rows * balance.received:
             self._fail(balance, bad, bad_rows)
 

@@ -25,6 +25,7 @@ def print_sample(sample: Iterable[StageQuality]) -> None:
         typer.echo(f"\njudge {visible(one.judge)}, stage {visible(one.stage)}, by {labelled}:")
         typer.echo(agreement_line(one.quality))
         print_table(_HEAD, list(_rows(one.quality)))
+        typer.echo("judge: its mean of these records, 0 where it found nothing relevant")
 
 
 def agreement_line(quality: JudgeQuality) -> str:

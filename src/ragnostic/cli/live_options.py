@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragnostic.errors import PathError
-
 if TYPE_CHECKING:
     from ragnostic.store.lake import ParquetLake
 
@@ -16,13 +14,15 @@ Store = Annotated[Path, typer.Option("--store", metavar="DIR", help="The store f
 
 
 def open_lake(root: Path) -> tuple[ParquetLake, str]:
-    """The lake of a store folder and the zone of its days; raises PathError where there is no
-    folder, ConfigError for faults in its ``store.toml``.
+    """The lake of a store folder and the zone of its days; raises PathError where it is
+    none, ConfigError for faults in its ``store.toml``.
     """
-    from ragnostic.monitor.store_settings import load_store_settings  # noqa: PLC0415 - heavy
+    from ragnostic.monitor.store_settings import (  # noqa: PLC0415 - heavy, loaded on use
+        check_store,
+        load_store_settings,
+    )
     from ragnostic.store.lake import ParquetLake  # noqa: PLC0415 - heavy, loaded on use
 
-    if not root.is_dir():
-        raise PathError(f"{root} is no store folder", hint="is the path right?")
+    check_store(root)
     zone = load_store_settings(root).zone
     return ParquetLake(root, zone), zone

@@ -16,6 +16,7 @@ from typing import Any
 from ragnostic.corpus.strict_json import RowError
 from ragnostic.gateway.balance import Balance, Counters, Unreadable, Where
 from ragnostic.gateway.cleaning import MAX_TEXT_BYTES, clean
+from ragnostic.gateway.forgotten import Forgotten
 from ragnostic.gateway.identity import record_id
 from ragnostic.gateway.quarantine import Quarantine
 from ragnostic.gateway.redaction import Redactor
@@ -36,7 +37,8 @@ class Intake:
 
     ``zone`` is that of times without an offset; a text of more than ``max_text`` bytes is cut,
     with its true length and SHA-256 in the record's ``capture``. Without a redactor nothing is
-    masked in what is stored. ``counters`` keep the sums over the life of the store.
+    masked in what is stored. ``counters`` keep the sums over the life of the store. Rows of those
+    whom the store has ``forgotten`` are dropped; :attr:`turned_away` counts them.
 
     ``faults`` counts what was odd in rows that were kept (``negative_duration``, ``no_end``,
     ``no_duration``, ``null_id``, ``text_cut``), ``fault_ids`` names the first records of each.
@@ -48,6 +50,7 @@ class Intake:
         quarantine: Quarantine,
         redactor: Redactor | None = None,
         counters: Counters | None = None,
+        forgotten: Forgotten | None = None,
         *,
         zone: str = "Asia/Shanghai",
         max_text: int = MAX_TEXT_BYTES,
@@ -56,11 +59,13 @@ class Intake:
         self._quarantine = quarantine
         self._redactor = redactor
         self._counters = counters
+        self._forgotten = forgotten
         self._zone = zone
         self._max_text = max_text
         self._lock = threading.Lock()
         self.faults: Counter[str] = Counter()
         self.fault_ids: dict[str, list[str]] = {}
+        self.turned_away = 0
 
     def accept(self, rows: Iterable[tuple[Row, Where]], *, batch: str | None = None) -> Balance:
         """Store rows; when this returns, what counts as stored is durable.
@@ -79,10 +84,14 @@ class Intake:
     def _accept(self, block: list[tuple[Row, Where]], batch: str | None) -> Balance:
         events: list[Event] = []
         faults: list[tuple[str, str]] = []
-        bad = 0
+        bad = gone = 0
+        if self._forgotten is not None:
+            self._forgotten.look()
         for row, where in block:
             try:
                 event, kinds = self._event(row)
+            except _ForgottenError:
+                gone += 1
             except RowError as error:
                 bad += 1
                 self._quarantine.add(where, str(error), _raw(row))
@@ -96,9 +105,9 @@ class Intake:
             stored=appended.stored if appended else 0,
             duplicate=appended.duplicate if appended else 0,
             quarantined=quarantined,
-            dropped=bad - quarantined,
+            dropped=bad - quarantined + gone,
         )
-        self._count(balance, faults)
+        self._count(balance, faults, gone)
         return balance
 
     def _event(self, row: Row) -> tuple[Event, tuple[str, ...]]:
@@ -110,6 +119,8 @@ class Intake:
             identity = record_id(checked.row)
         except (TypeError, ValueError) as error:  # a name inside that is no text
             raise RowError(f"cannot be written as JSON: {error}") from error
+        if self._forgotten is not None and self._forgotten.covers(checked.row, identity):
+            raise _ForgottenError
         cleaned, is_cut = clean(checked.row, self._redactor, self._max_text)
         cleaned["record_id"] = identity
         cleaned.setdefault("query_id", identity)
@@ -124,8 +135,9 @@ class Intake:
         except OSError:
             return 0
 
-    def _count(self, balance: Balance, faults: list[tuple[str, str]]) -> None:
+    def _count(self, balance: Balance, faults: list[tuple[str, str]], gone: int) -> None:
         with self._lock:
+            self.turned_away += gone
             for kind, identity in faults:
                 self.faults[kind] += 1
                 named = self.fault_ids.setdefault(kind, [])
@@ -133,7 +145,11 @@ class Intake:
                     named.append(identity)
         if self._counters is not None:
             kinds = Counter(f"fault.{kind}" for kind, _ in faults)
-            self._counters.add({**balance.as_json(), **kinds})
+            self._counters.add({**balance.as_json(), **kinds, "forgotten": gone})
+
+
+class _ForgottenError(Exception):
+    """A row of somebody whom the store has forgotten."""
 
 
 def _payload(row: Mapping[str, Any]) -> bytes:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
 from ragnostic.corpus.strict_json import RowError
+from ragnostic.errors import DataError
 from ragnostic.gateway import ubi
 from ragnostic.gateway.balance import Unreadable, Where
 from ragnostic.gateway.file_result import FINGERPRINT, FileResult, Format
@@ -19,6 +21,7 @@ from ragnostic.gateway.mapping import Misses, RecordMap
 from ragnostic.gateway.span_files import is_span
 
 _LOOKED_AT = 50
+_LIST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:\{|$)")
 
 
 class Positions(Protocol):
@@ -37,6 +40,11 @@ def detect(path: Path) -> Format:
     """The format of a file, by its first lines; raises DataError for what cannot be read."""
     reader = LineReader(path, [])
     for line in islice(reader.lines(), _LOOKED_AT):
+        if line.number == 1 and _LIST.match(line.raw):
+            raise DataError(
+                f"{path}:1: a JSON list; a row a line is needed",
+                hint=f"jq -c '.[]' {path.name} > rows.jsonl",
+            )
         row = parse_line(reader, line) if line.raw.strip() else Unreadable("")
         if isinstance(row, Unreadable):
             continue

@@ -28,7 +28,7 @@ from ragnostic.config.faults import dotted, unknown_key
 from ragnostic.config.source import read_source
 from ragnostic.config.toml_lines import KeyPath
 from ragnostic.corpus.strict_json import RowError
-from ragnostic.errors import ConfigError, ConfigFault
+from ragnostic.errors import ConfigError, ConfigFault, counted
 from ragnostic.gateway.stage_rows import MEMBERS
 from ragnostic.gateway.validation import OWN
 from ragnostic.records import BASE_FIELDS
@@ -49,9 +49,18 @@ class Misses:
     documents: int = 0
     counts: Counter[str] = field(default_factory=Counter)
 
-    def always(self) -> list[str]:
-        """The expressions that found nothing in any document."""
-        return [name for name, count in self.counts.items() if count >= self.documents]
+    def lines(self, where: Mapping[str, str]) -> list[str]:
+        """A line for each expression that found nothing in any document.
+
+        >>> Misses(3, Counter({"ts": 1, "answer": 3})).lines({"answer": "map.toml:4"})
+        ['map.toml:4: answer finds nothing in any of 3 documents']
+        """
+        read = counted(self.documents, "document")
+        return [
+            f"{where[name]}: {name} finds nothing in any of {read}"
+            for name, count in self.counts.items()
+            if count >= self.documents
+        ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,8 @@ class Quarantine:
         self._own_name = f"live-{os.getpid()}-{int(now() * 1000):x}"
         self.reasons: Counter[str] = Counter()
         """How often each kind of reason was given."""
+        self.firsts: dict[str, str] = {}
+        """Place and reason of the first row of each kind."""
 
     def add(self, where: Where, reason: str, raw: bytes | str = b"") -> None:
         """Set a row aside; it is on disk after the next :meth:`flush`."""
@@ -65,7 +67,9 @@ class Quarantine:
         with self._lock:
             self._waiting.append(line)
             kind = kind_of_reason(str(entry["reason"]))
-            self.reasons[kind if len(self.reasons) < _MOST_KINDS else "others"] += 1
+            kind = kind if len(self.reasons) < _MOST_KINDS else "others"
+            self.reasons[kind] += 1
+            self.firsts.setdefault(kind, f"{where}: {entry['reason']}")
 
     def flush(self, name: str | None = None) -> int:
         """Write what was set aside, and say how many rows that were.

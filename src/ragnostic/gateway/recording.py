@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 from ragnostic.corpus.strict_json import RowError
 from ragnostic.gateway.decoding import decode
-from ragnostic.gateway.mapping import RecordMap
+from ragnostic.gateway.mapping import Misses, RecordMap
 from ragnostic.gateway.passed import Passed, PassedBody
 from ragnostic.gateway.settings import GatewaySettings
 from ragnostic.gateway.sse import STREAMS, Merged, merge
@@ -38,6 +38,8 @@ class RowBuilder:
         self._settings = settings
         self._map = record_map
         self._text_of = text_of
+        self.misses = Misses()
+        """Of the expressions, over requests that succeeded."""
         self._sources = {
             "trace_id": settings.ids.trace,
             "session_id": settings.ids.session,
@@ -61,6 +63,7 @@ class RowBuilder:
                 "method": passed.method,
                 "status": passed.status,
             },
+            self.misses if passed.outcome == "ok" else None,
         )
         if mapped.get("answer") is None and response.merged is not None:
             mapped["answer"] = response.merged.answer
@@ -133,14 +136,16 @@ class RowBuilder:
             return Side(None, fault=decoded.fault or reason)
 
 
-def mapped_row(record_map: RecordMap, document: Any) -> tuple[dict[str, Any], dict[str, str]]:
+def mapped_row(
+    record_map: RecordMap, document: Any, misses: Misses | None = None
+) -> tuple[dict[str, Any], dict[str, str]]:
     """What the expressions find, and as a label the first that failed.
 
     A failed request has another form than an answer: what one expression cannot read must not
     cost the query that another one finds.
     """
     try:
-        return record_map.row(document), {}
+        return record_map.row(document, misses), {}
     except RowError as error:
         row: dict[str, Any] = {}
         for part in _parts(record_map):

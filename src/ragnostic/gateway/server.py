@@ -72,9 +72,7 @@ async def _serve(parts: Parts, ready: Callable[[Mapping[str, str]], object]) -> 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    upstreams = {MAIN: Upstream(MAIN, settings.upstream.url, settings.upstream)}
-    if settings.degrade.url is not None:
-        upstreams[SECOND] = Upstream(SECOND, settings.degrade.url, settings.upstream)
+    upstreams: dict[str, Upstream] = {}
     with contextlib.ExitStack() as sockets:
         bound = {"listen": sockets.enter_context(bind(settings.listen.address))}
         if settings.control.address is not None:
@@ -82,6 +80,9 @@ async def _serve(parts: Parts, ready: Callable[[Mapping[str, str]], object]) -> 
         for name, (address, _) in parts.more.items():
             bound[name] = sockets.enter_context(bind(address))
         addresses = {name: _shown(one) for name, one in bound.items()}
+        upstreams[MAIN] = Upstream(MAIN, settings.upstream.url, settings.upstream)
+        if settings.degrade.url is not None:
+            upstreams[SECOND] = Upstream(SECOND, settings.degrade.url, settings.upstream)
         servers = {"listen": _proxy(parts, upstreams, addresses["listen"])}
         if "control" in bound:
             has_second = SECOND in upstreams

@@ -69,6 +69,8 @@ def _means(rows: pa.Table, metrics: tuple[Metric, ...], depth: Depth) -> Mapping
         shallow = ~depth.unlogged & (depth.asked < (metric.cutoff or 0))
         asked = int((refused & ~unknowable & ~shallow).sum())
         said = _explained(summary, depth.logged) if unknowable.any() else summary
+        if shallow.all() and said.reason:
+            said = replace(said, reason=f"{said.reason}; {_nearer(metric, depth)}")
         found[str(metric)] = {**said.as_json(), "mean_with_refusals": _with_zeros(said, asked)}
     return found
 
@@ -76,6 +78,13 @@ def _means(rows: pa.Table, metrics: tuple[Metric, ...], depth: Depth) -> Mapping
 def _not_scored() -> Json:
     reason = "it was not among the metrics when these records were scored"
     return {**Summary(None, 0, reason=reason).as_json(), "mean_with_refusals": None}
+
+
+def _nearer(metric: Metric, depth: Depth) -> str:
+    """What to do where nothing was retrieved as deep as a metric looks."""
+    asked = max(1, int(depth.asked.max(initial=0)))
+    name = str(metric).replace(f"@{metric.cutoff}", f"@{asked}")
+    return f"name {name} in [score] metrics, then ragnostic work --rejudge"
 
 
 def _explained(summary: Summary, logged: int) -> Summary:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import threading
@@ -11,13 +10,15 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from ragnostic.errors import StoreError
+from ragnostic.gateway.forgotten import trace_of
 from ragnostic.monitor.forgotten_rows import Whom, remove_rows
 from ragnostic.monitor.live_store import LiveStore
 from ragnostic.monitor.processing import Report
+from ragnostic.monitor.store_intake import FORGOTTEN
 from ragnostic.monitor.whole_file import write_whole
 from ragnostic.monitor.worker import heartbeat
 
-JOURNAL, AUDIT = "forgetting.json", "forgotten.jsonl"
+JOURNAL = "forgetting.json"
 _WAIT_S = 120.0
 _LOOK_S = 0.1
 
@@ -29,7 +30,8 @@ def forget(
 
     What is removed stands in a journal until all of it is: an interrupted forgetting is ended by
     the next ``ragnostic work`` or ``ragnostic forget``. No worker works meanwhile. A line
-    without the id, but with its SHA-256, is added to ``forgotten.jsonl``. Raises StoreError
+    without the id, but with its SHA-256, is added to ``forgotten.jsonl``: the intake drops rows of
+    theirs that are older than it. Raises StoreError
     where workers do not let go within ``wait_s`` seconds.
     """
     write_whole(store.root / JOURNAL, json.dumps(asdict(whom)).encode())
@@ -86,12 +88,12 @@ def _alone(store: LiveStore, wait_s: float) -> None:
 
 def _note(store: LiveStore, whom: Whom, removed: dict[str, int]) -> None:
     entry = {
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "at": datetime.now(UTC).isoformat(),
         "by": whom.by,
-        "sha256": hashlib.sha256(whom.id.encode("utf-8", "surrogatepass")).hexdigest(),
+        "sha256": trace_of(whom.id),
         "removed": removed,
     }
-    with (store.root / AUDIT).open("a", encoding="utf-8") as file:
+    with (store.root / FORGOTTEN).open("a", encoding="utf-8") as file:
         file.write(f"{json.dumps(entry)}\n")
         file.flush()
         os.fsync(file.fileno())

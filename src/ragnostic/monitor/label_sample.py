@@ -22,6 +22,7 @@ LABELS = "labels"
 """The judge in whose name the labels are scored."""
 _NAMED_ONLY = frozenset({"grader"})
 """Judges that speak of the chunks they name, and not of the whole corpus."""
+_KEYS = ("record_id", "trace_id", "query_id")
 _COMPARED = ("ok", "missing", "unscored", "abstained")
 
 
@@ -44,9 +45,10 @@ def label_sample(
     """Each judge and stage of a window, held against labels; the last stage comes last.
 
     ``labels``: ``query_id`` and ``judged``, as :func:`~ragnostic.evalset.qrels.load_qrels` reads
-    them; a query id is the id of a record, or of the query that several records asked. The sample
-    must be drawn at random from the window for the correction to hold. Where no label is 0, the
-    labels are taken to name all that is relevant: what else was retrieved is irrelevant.
+    them; a query id is the id of a record, of its trace, or of the query that several records
+    asked, taken in this order. The sample must be drawn at random from the window for the
+    correction to hold. Where no label is 0, the labels are taken to name all that is relevant:
+    what else was retrieved is irrelevant.
 
     A record for which the judge found nothing relevant counts 0 in its mean here, as it has a
     value under labels; refusals and failures are left out. Raises DataError where no record of the
@@ -57,7 +59,7 @@ def label_sample(
     if not truth.num_rows:
         raise DataError(
             f"none of the {labels.num_rows} labelled ids is a record of the window",
-            hint="the ids of the labels are record ids or query ids of live records",
+            hint="the ids of the labels are record ids, trace ids or query ids of live records",
         )
     judgments = store.read("judgments", start=window.start, end=window.end)
     scores = store.read("scores", start=window.start, end=window.end)
@@ -85,10 +87,10 @@ def label_sample(
 def _truth(records: pa.Table, labels: pa.Table) -> pa.Table:
     """The labels as judgments of the records that they are about."""
     judged = dict(zip(labels["query_id"].to_pylist(), labels["judged"].to_pylist(), strict=True))
-    keys = zip(records["record_id"].to_pylist(), records["query_id"].to_pylist(), strict=True)
+    named = [records[name].to_pylist() for name in _KEYS if name in records.column_names]
     rows = []
-    for record_id, query_id in keys:
-        said = judged.get(record_id, judged.get(query_id))
+    for record_id, *others in zip(*named, strict=True):
+        said = next((judged[key] for key in (record_id, *others) if key in judged), None)
         if said is not None:
             lists = {name: said[name] for name in ("ids", "grades", "weights", "items")}
             rows.append({"record_id": record_id, "judge": LABELS, "status": "judged", **lists})

@@ -12,11 +12,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from ragnostic.errors import PathError
 from ragnostic.gateway.quarantine import Quarantine
 from ragnostic.gateway.redaction import Redactor
 from ragnostic.monitor.store_intake import QUARANTINE, QUEUE, STATE
-from ragnostic.monitor.store_settings import FILE, StoreConfiguration, load_store_settings
+from ragnostic.monitor.store_settings import StoreConfiguration, check_store, load_store_settings
 from ragnostic.store.lake import ParquetLake
 from ragnostic.store.queue import SqliteQueue
 from ragnostic.store.state import State
@@ -65,11 +64,7 @@ def open_store(root: Path, environment: Mapping[str, str]) -> Iterator[LiveStore
     """Open a store folder that exists; raises PathError where there is none, ConfigError for
     faults in its ``store.toml``.
     """
-    if not any((root / name).exists() for name in (FILE, QUEUE, "snapshots", "records")):
-        raise PathError(
-            f"{root} is no store folder",
-            hint="a snapshot, an ingest or the gateway makes one: ragnostic ingest FILE --store",
-        )
+    check_store(root)
     configuration = load_store_settings(root)
     redactor = Redactor(configuration.settings.redact, environment)
     with SqliteQueue(root / QUEUE) as queue:

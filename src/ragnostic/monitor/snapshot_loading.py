@@ -76,6 +76,13 @@ def _matrix(path: Path, pairs: Sequence[tuple[Chunk, Vector]]) -> Vectors | None
     lengths = {None if vector is None else len(vector) for _, vector in pairs}
     if lengths == {None}:
         return None
+    if None in lengths:
+        bare = [chunk.id for chunk, vector in pairs if vector is None]
+        raise DataError(
+            f"{path}: {len(bare)} of {counted(len(pairs), 'chunk')} without {VECTOR}, the first is "
+            f"{bare[0]!r}",
+            hint="all chunks have a vector of one length, or none has",
+        )
     if len(lengths) > 1:
         odd = next(chunk.id for chunk, vector in pairs if _length(vector) != _length(pairs[0][1]))
         raise DataError(

@@ -16,6 +16,7 @@ from ragnostic.config.faults import translate
 from ragnostic.config.models import Table
 from ragnostic.config.source import Source, read_source
 from ragnostic.errors import ConfigError, ConfigFault
+from ragnostic.gateway.forgotten import Forgotten
 from ragnostic.gateway.intake import Intake
 from ragnostic.gateway.quarantine import Quarantine
 from ragnostic.gateway.redaction import Options, Redactor
@@ -25,6 +26,7 @@ from ragnostic.store.queue import SqliteQueue
 from ragnostic.store.state import State
 
 QUEUE, STATE, QUARANTINE = "queue.sqlite", "state.sqlite", "quarantine"
+FORGOTTEN = "forgotten.jsonl"
 Settings = TypeVar("Settings", bound=Table)
 
 
@@ -73,7 +75,8 @@ def open_intake(root: Path, environment: Mapping[str, str]) -> StoreIntake:
     state = State(root / STATE, partitions=queue.partitions)
     quarantine = Quarantine(root / QUARANTINE, redactor, zone=keep.zone)
     counters = GatheredCounters(state)
-    intake = Intake(queue, quarantine, redactor, counters, zone=keep.zone)
+    forgotten = Forgotten(root / FORGOTTEN)
+    intake = Intake(queue, quarantine, redactor, counters, forgotten, zone=keep.zone)
     return StoreIntake(root, queue, state, counters, redactor, quarantine, intake)
 
 

@@ -16,7 +16,7 @@ from ragnostic.config.models import LARGEST, MetricNames, Table
 from ragnostic.config.options import NONE, Choice
 from ragnostic.config.secrets import hide_secrets
 from ragnostic.config.source import Source, read_source
-from ragnostic.errors import ConfigError, ConfigFault, RagnosticError, UsageError
+from ragnostic.errors import ConfigError, ConfigFault, PathError, RagnosticError, UsageError
 from ragnostic.gateway.redaction import Options as RedactSettings
 from ragnostic.monitor.live_metrics import DEFAULT_METRICS, check_live_metric
 from ragnostic.monitor.windows import DEFAULT_ZONE
@@ -24,6 +24,21 @@ from ragnostic.monitor.windows import DEFAULT_ZONE
 FILE = "store.toml"
 JUDGES = "judges"
 """The kind of plugin that ``[judge] use`` names."""
+
+
+_MARKS = (
+    *(FILE, "alerts.toml", "queue.sqlite", "state.sqlite", "watch.sqlite"),
+    *("snapshots", "records", "judgments", "scores", "probes", "rollups"),
+)
+
+
+def check_store(root: Path) -> None:
+    """Raise PathError for a folder that holds nothing of a store."""
+    if not any((root / name).exists() for name in _MARKS):
+        raise PathError(
+            f"{root} is no store folder",
+            hint="a snapshot, an ingest or the gateway makes one: ragnostic ingest FILE --store",
+        )
 
 
 def _known_zone(name: str) -> str:

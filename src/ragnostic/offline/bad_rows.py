@@ -43,8 +43,8 @@ def check_share(
         lines.append(f"    … and {len(bad) - _LISTED} more")
     raise DataError(
         "\n".join(lines),
-        hint=f"mend them, or allow a larger share than {limit:g}: --bad-rows of ragnostic score, "
-        "run.bad_rows in a configuration",
+        hint=f"mend them, or allow a larger share than {limit:g}: --bad-rows, or run.bad_rows in a "
+        "configuration",
     )
 
 

@@ -209,3 +209,5 @@ def test_a_port_that_is_taken_is_named(tmp_path, service, table):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert f"cannot listen at 127.0.0.1:{service.port}: Address already in use" in done.stderr
+    assert "Unclosed" not in done.stderr
+    assert done.stdout == ""

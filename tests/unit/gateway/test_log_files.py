@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragnostic.errors import DataError
 from ragnostic.gateway.balance import Balance
 from ragnostic.gateway.intake import Intake
 from ragnostic.gateway.log_files import detect, ingest_json_lines
@@ -157,6 +158,16 @@ def test_formats_are_told_by_the_first_lines(tmp_path):
     )
     assert detect(write(tmp_path / "otlp", {"resourceSpans": []})) == "openinference"
     assert detect(write(tmp_path / "none", "{")) == "jsonl"
+    assert detect(write(tmp_path / "odd", "[1, 2]", {"query": "q"})) == "jsonl"
+
+
+@pytest.mark.parametrize("text", ['[{"query": "q"}]', '[\n {"query": "q"}]', "\ufeff[ {"])
+def test_a_list_of_rows_is_refused_with_a_way_out(tmp_path, text):
+    """One line of any length would be set aside as a whole."""
+    path = tmp_path / "rows.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match="jq -c"):
+        detect(path)
 
 
 def test_user_behaviour_becomes_records_with_feedback(store, tmp_path):

@@ -83,8 +83,12 @@ def test_what_is_never_found_is_told(record_map):
         response = {"hits": hits, "reranked": ["x"]}
         record_map.row({"request": {"query": "q"}, "response": response}, misses)
     assert misses.documents == 3
-    assert "response.answer" not in misses.always()
-    assert {"trace_id", "ts", "answer", "labels.shop", "rerank.status"} < set(misses.always())
+    lines = misses.lines(record_map.where)
+    assert len(lines) == len({line.split()[1] for line in lines})
+    never = {line.split()[1] for line in lines}
+    assert {"trace_id", "ts", "answer", "labels.shop", "rerank.status"} < never
+    assert not {"query", "retrieve.ids"} & never
+    assert all(line.endswith("finds nothing in any of 3 documents") for line in lines)
     assert misses.counts["retrieve.ids"] == 2
     assert record_map.where["retrieve.ids"] == "map.toml:11"
 

@@ -12,9 +12,10 @@ import pyarrow as pa
 import pytest
 
 from ragnostic.errors import StoreError
-from ragnostic.monitor.forget import AUDIT, JOURNAL, finish_forgetting, forget
+from ragnostic.monitor.forget import JOURNAL, finish_forgetting, forget
 from ragnostic.monitor.forgotten_rows import Whom
 from ragnostic.monitor.live_store import open_store
+from ragnostic.monitor.store_intake import FORGOTTEN
 from ragnostic.monitor.work_loop import Orders, work
 from ragnostic.ports import Event
 
@@ -79,7 +80,7 @@ def test_the_audit_says_what_went_and_not_who(tmp_path):
     with case(tmp_path) as store:
         filled(store)
         forget(store, Whom("session", "s2"), report=silent)
-    (line,) = (tmp_path / AUDIT).read_text(encoding="utf-8").splitlines()
+    (line,) = (tmp_path / FORGOTTEN).read_text(encoding="utf-8").splitlines()
     entry = json.loads(line)
     assert entry["by"] == "session"
     assert len(entry["sha256"]) == 64

@@ -125,7 +125,7 @@ def test_an_embedder_fills_in_where_the_rows_have_no_vectors(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([{"id": "a", "text": "x", "vector": [1]}, {"id": "b", "text": "x"}], "chunk 'b'"),
+        ([{"id": "a", "text": "x", "vector": [1]}, {"id": "b", "text": "x"}], "first is 'b'"),
         (
             [{"id": "a", "text": "x", "vector": [1]}, {"id": "b", "text": "", "vector": [1, 2]}],
             "'b'",
