@@ -190,7 +190,9 @@ class RecordJudge(Protocol):
     parameters: Mapping[str, Any]
 
     def judge_records(self, records: pa.Table) -> pa.Table:
-        """One row a record, in their order, under ``records.JUDGMENT_SCHEMA``."""
+        """One row a record, in their order, under ``records.JUDGMENT_SCHEMA``, or
+        ``records.FACETED_JUDGMENT_SCHEMA`` from a judge that knows facets.
+        """
         ...
 
 

@@ -97,6 +97,9 @@ JUDGMENT_SCHEMA = pa.schema(
 )
 """Judgments of live records; ``status``: judged, refused (the answer declines), abstained
 (nothing to look for) or failed. ``evidence``: per judged id, what it was judged by."""
+FACETED_JUDGMENT_SCHEMA = JUDGMENT_SCHEMA.append(JUDGED_TYPE.field("facets"))
+"""The same by a judge that knows facets (METRICS 5), with one column more: per judged id the facet
+that its grade is of, null for the grade of the whole."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "export": ("ragnostic.cli.export:app", "Live traffic: figures for Prometheus."),
     "rcs": ("ragnostic.cli.rcs:rcs", "Is the reranker consistent? The same candidates again."),
+    "sentinel": (
+        "ragnostic.cli.sentinel:sentinel",
+        "Live traffic: frequent queries asked again, and compared.",
+    ),
     "gateway": (
         "ragnostic.cli.gateway:gateway",
         "Stand in front of a service: pass everything on, keep a copy.",

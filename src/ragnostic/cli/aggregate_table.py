@@ -135,6 +135,9 @@ def _probe_rows(probes: dict[str, Any] | None) -> Iterator[list[str]]:
     for name in (RCS, RBO):
         if name in probes["metrics"]:
             yield _row(name, probes["metrics"][name], counted(probes["pairs"], "pair"))
+    retrieval = probes["retrieval"] or {"metrics": {}}
+    for name, found in retrieval["metrics"].items():
+        yield _row(name, found, f"{counted(retrieval['new'], 'query', 'queries')} not asked before")
 
 
 def _other_rows(cell: dict[str, Any]) -> Iterator[list[str]]:

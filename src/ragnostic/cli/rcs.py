@@ -6,30 +6,22 @@ import sys
 from contextlib import redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ragnostic.cli.console import (
-    in_background,
-    print_json,
-    print_table,
-    print_warnings,
-    progress_on,
-)
+from ragnostic.cli.console import in_background, print_json, print_warnings, progress_on
 from ragnostic.cli.eval import load_configuration
 from ragnostic.cli.live_options import open_lake
+from ragnostic.cli.probes_table import print_rerankings, summary_of
 from ragnostic.errors import Fault, UsageError, counted
 from ragnostic.evalset.loading import load_evaluation_set
-from ragnostic.monitor.live_metrics import RBO, RCS
 from ragnostic.monitor.perturbations import PERTURBATIONS, parse_perturbations
-from ragnostic.monitor.probes import probe_summary
 from ragnostic.monitor.rcs import Probed, probe_reranker
 from ragnostic.monitor.windows import DEFAULT_ZONE
 from ragnostic.offline.bad_rows import check_share
 from ragnostic.offline.implementations import Workshop
 from ragnostic.offline.inputs import load_inputs
-from ragnostic.report.numbers import decimal
 
 _ALL = ",".join(PERTURBATIONS)
 
@@ -86,36 +78,13 @@ def rcs(
     if lake is not None and found.pairs.num_rows:
         lake.write("probes", found.pairs, name=f"rcs-{now:%Y%m%dT%H%M%S%f}")
     print_warnings([*map(str, faults), *_warnings(found)])
-    summary = _summary(found, kinds, len(asked), seed)
+    counts = {"failed": found.failed, "unchanged": found.unchanged}
+    summary = summary_of(found.pairs, kinds, **counts)
     if as_json:
-        print_json(summary)
+        facts = {"queries": len(asked), "without_candidates": found.empty, "seed": seed}
+        print_json({**facts, **summary})
     else:
-        _print(summary)
-
-
-def _summary(found: Probed, kinds: list[str], queries: int, seed: int) -> dict[str, Any]:
-    summary = probe_summary(found.pairs)
-    for kind in kinds:
-        metrics = summary["perturbations"].setdefault(kind, _nothing(found, kind))
-        for value in metrics.values():
-            value["failed"] = found.failed.get(kind, 0)
-    ordered = {kind: summary["perturbations"][kind] for kind in kinds}
-    return {
-        "queries": queries,
-        "without_candidates": found.empty,
-        "seed": seed,
-        **summary,
-        "perturbations": ordered,
-        "unchanged": {kind: found.unchanged[kind] for kind in kinds},
-    }
-
-
-def _nothing(found: Probed, kind: str) -> dict[str, Any]:
-    empty = probe_summary(found.pairs.slice(0, 0))["metrics"]
-    if not found.failed.get(kind) and found.unchanged[kind]:
-        for value in empty.values():
-            value["reason"] = "it changes no query"
-    return dict(empty)
+        print_rerankings(summary)
 
 
 def _warnings(found: Probed) -> list[str]:
@@ -123,21 +92,3 @@ def _warnings(found: Probed) -> list[str]:
     if found.empty:
         lines.append(f"{counted(found.empty, 'query has', 'queries have')} no candidates")
     return lines
-
-
-def _print(summary: dict[str, Any]) -> None:
-    rows = [_row("all", summary["metrics"], "")]
-    for kind, metrics in summary["perturbations"].items():
-        unchanged = summary["unchanged"][kind]
-        note = f"{unchanged} not changed by it" if unchanged else ""
-        rows.append(_row(kind, metrics, note))
-    head = ["perturbation", RCS, "low", "high", RBO, "n", "unscored", "failed", "note"]
-    print_table(head, rows)
-
-
-def _row(name: str, metrics: dict[str, Any], note: str) -> list[str]:
-    found = metrics[RCS]
-    numbers = [decimal(found[key]) for key in ("mean", "low", "high")]
-    counts = [str(found[key]) for key in ("n", "unscored", "failed")]
-    notes = [text for text in (note, found.get("reason")) if text]
-    return [name, *numbers, decimal(metrics[RBO]["mean"]), *counts, "; ".join(notes)]

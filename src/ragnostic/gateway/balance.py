@@ -8,7 +8,8 @@ from typing import NamedTuple, Protocol
 
 
 class Where(NamedTuple):
-    """The place of a row: a file or a way in, its physical line from 1, its first byte from 0.
+    """The place of a row: a file or a way in, its physical line from 1, its first byte from 0; of
+    a row made of spans the trace.
 
     >>> print(Where("log.jsonl", 8, 420), Where("gateway"))
     log.jsonl:8 gateway
@@ -17,6 +18,7 @@ class Where(NamedTuple):
     source: str
     line: int | None = None
     offset: int | None = None
+    trace: str | None = None
 
     def __str__(self) -> str:
         return self.source if self.line is None else f"{self.source}:{self.line}"

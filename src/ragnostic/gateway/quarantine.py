@@ -59,6 +59,7 @@ class Quarantine:
             "source": self._redactor.text(where.source),
             "line": where.line,
             "offset": where.offset,
+            **({} if where.trace is None else {"trace": where.trace}),
             "reason": cut(self._redactor.raw(reason, _MAX_REASON), _MAX_REASON),
             "raw": self._redactor.raw(raw, self._max_raw),
         }

@@ -176,7 +176,7 @@ class SpanAssembler:
                 if known.get(row["record_id"]) != digest:
                     rows.append(row)
         if rows:
-            self._emit([(row, Where(self._source)) for row in rows])
+            self._emit([(row, Where(self._source, trace=row["trace_id"])) for row in rows])
         self._emitted |= {key: found for key, found in digests.items() if found}
         return len(rows)
 

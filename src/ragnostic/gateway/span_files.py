@@ -14,6 +14,7 @@ from ragnostic.gateway.intake import Intake
 from ragnostic.gateway.lines import MAX_LINE, Line, LineReader
 from ragnostic.gateway.openinference_lines import read_span_line
 from ragnostic.gateway.span_assembler import SpanAssembler
+from ragnostic.gateway.span_places import SpanPlaces
 from ragnostic.gateway.span_store import SpanStore
 from ragnostic.gateway.spans import Span
 
@@ -49,19 +50,24 @@ def ingest_spans(
     results = [FileResult(path, "openinference") for path in paths]
     if not results:
         return results
-    current = results[0]
+    current, own = results[0], ""
+    places = SpanPlaces(paths)
 
     def emit(rows: Iterable[tuple[Mapping[str, Any], Where]]) -> None:
-        current.balance += intake.accept(rows)
+        placed = ((row, places.of(row["trace_id"], row["span_id"]) or where) for row, where in rows)
+        name = f"{own}-{current.balance.received}-records"
+        current.balance += intake.accept(placed, batch=name)
 
     assembler = SpanAssembler(
         spans, emit, settle_s=0, keep_s=math.inf, mask=mask, source="openinference"
     )
-    for current in results:
+    for number, current in enumerate(results):
         reader = LineReader(current.path, current.faults)
         own = reader.fingerprint()[:FINGERPRINT]
         for good, bad, offset in _batches(current.path, reader):
-            assembler.add(good)
+            for span, line, at in good:
+                places.add(span.trace_id, span.span_id, file=number, line=line, offset=at)
+            assembler.add([span for span, _, _ in good])
             current.joined += len(good)
             current.balance += intake.accept(bad, batch=f"{own}-{offset}-spans")
         assembler.settle()
@@ -71,9 +77,9 @@ def ingest_spans(
 
 def _batches(
     path: Path, reader: LineReader
-) -> Iterator[tuple[list[Span], list[tuple[Unreadable, Where]], int]]:
-    """Spans, what is none, and the offset at which they begin."""
-    good: list[Span] = []
+) -> Iterator[tuple[list[tuple[Span, int, int]], list[tuple[Unreadable, Where]], int]]:
+    """Spans with line and offset, what is none, and the offset at which they begin."""
+    good: list[tuple[Span, int, int]] = []
     bad: list[tuple[Unreadable, Where]] = []
     offset = 0
     for line in reader.lines():
@@ -84,7 +90,7 @@ def _batches(
             found, refused = _read(reader, line)
         except RowError as error:
             found, refused = (), (str(error),)
-        good += found
+        good += [(span, line.number, line.offset) for span in found]
         bad += [(Unreadable(reason, line.raw), where) for reason in refused]
         if len(good) + len(bad) >= _BATCH:
             yield good, bad, offset

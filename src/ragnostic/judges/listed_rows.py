@@ -8,7 +8,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from ragnostic.records import JUDGED_TYPE, JUDGMENT_SCHEMA
+from ragnostic.records import FACETED_JUDGMENT_SCHEMA, JUDGMENT_SCHEMA
 
 FACETS = "facets"
 Status = Literal["judged", "refused", "abstained", "failed"]
@@ -48,9 +48,8 @@ def listed_table(
     *,
     facets: bool,
 ) -> pa.Table:
-    """One row a record under ``records.JUDGMENT_SCHEMA``; ``source``: judge, version, snapshot.
-
-    With ``facets`` there is one more column of that name, a list parallel to ``ids``.
+    """One row a record under ``records.JUDGMENT_SCHEMA``, with ``facets`` under
+    ``records.FACETED_JUDGMENT_SCHEMA``; ``source``: judge, version, snapshot.
 
     >>> row = ListedJudgment("judged", (Entry("c1", 2.0, 0, "gold"),))
     >>> table = listed_table([row], pa.chunked_array([["r1"]]), ("gold", "1", ""), facets=False)
@@ -66,8 +65,7 @@ def listed_table(
         FACETS: [[entry.facet for entry in row.entries] for row in rows],
         "status": [row.status for row in rows],
     }
-    extra = [JUDGED_TYPE.field(FACETS)] if facets else []
-    schema = pa.schema([*JUDGMENT_SCHEMA, *extra])
+    schema = FACETED_JUDGMENT_SCHEMA if facets else JUDGMENT_SCHEMA
     same = dict(zip(("judge", "version", "snapshot"), source, strict=True))
     columns = {name: pa.repeat(pa.scalar(text), len(rows)) for name, text in same.items()}
     columns["record_id"] = record_ids

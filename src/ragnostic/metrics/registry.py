@@ -173,7 +173,7 @@ def signals() -> Iterator[Signal]:
     """All signals that are no metric of a ranking, in the order of METRICS.md.
 
     >>> [one.name for one in signals()]
-    ['QER', 'RDS', 'RBO', 'RCS']
+    ['QER', 'RDS', 'RBO', 'RCS', 'RetrievalOverlap', 'RetrievalRBO']
     """
     _import_all()
     return iter(sorted(_SIGNALS.values(), key=lambda one: (one.section, one.name)))

@@ -180,7 +180,8 @@ def _probes(store: RecordStore, window: Window, selection: Selection) -> Json | 
         return None
     order = [(name, "ascending") for name in ("ts", "query_id", "perturbation", "seed")]
     found = probe_summary(probes.select(PROBE_SCHEMA.names).sort_by(order))
-    for one in (found, *({"metrics": part} for part in found["perturbations"].values())):
-        for name in set(one["metrics"]) - set(selection.signals):
-            del one["metrics"][name]
+    retrieval = found["retrieval"] or {"metrics": {}}
+    for metrics in (found["metrics"], retrieval["metrics"], *found["perturbations"].values()):
+        for name in set(metrics) - set(selection.signals):
+            del metrics[name]
     return found

@@ -17,7 +17,8 @@ _CURVE = ("half_life", "plateau", "slope")
 def aggregate_rows(found: Aggregate) -> pa.Table:
     """``from``, ``to``, a column for each slice, ``judge``, ``stage``, ``metric``, ``value``,
     ``n``, ``missing``, ``unscored``, ``failed``, ``low``, ``high``, ``mean_with_refusals`` and
-    ``reason``. A slice is null in rows of the whole window; RCS and RBO have no judge or stage.
+    ``reason``. A slice is null in rows of the whole window; those of probes have no
+    judge or stage.
     """
     window = {
         "from": found.window.shown(found.window.start),
@@ -36,7 +37,8 @@ def aggregate_rows(found: Aggregate) -> pa.Table:
     )
     rows = [{**window, **row} for group in found.groups for row in _group(group, names)]
     if found.probes is not None:
-        values = found.probes["metrics"].items()
+        retrieval = found.probes["retrieval"] or {"metrics": {}}
+        values = [*found.probes["metrics"].items(), *retrieval["metrics"].items()]
         rows += [{**window, **_number(name, value)} for name, value in values]
     return pa.Table.from_pylist(rows, schema)
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragnostic.exporters.samples import Family, Histogram, Sample
-from ragnostic.monitor.live_metrics import QER, RBO, RCS, RDS, RDS_NORM
+from ragnostic.monitor.live_metrics import OVERLAP, OVERLAP_RBO, QER, RBO, RCS, RDS, RDS_NORM
 from ragnostic.monitor.live_store import LiveStore
 from ragnostic.monitor.rollups.estimates import Sums, estimate
 from ragnostic.monitor.rollups.rows import COVERAGE, DEPTH, EMPTY, FAILED, LATENCY
@@ -24,6 +24,7 @@ _SHARES = {
     EMPTY: "Share of retrievals without results.",
     FAILED: "Share of retrievals that failed.",
 }
+_RETRIEVED = (OVERLAP, OVERLAP_RBO)
 _ROWS = ("received", "stored", "duplicate", "quarantined", "dropped")
 _SIZES: tuple[Size, ...] = ("hour", "day")
 _COLUMNS = ("ts", "judge", "stage", "slice", "value", "metric", "n", "sum", "sum_squares", "more")
@@ -96,12 +97,15 @@ def _figures(cells: Mapping[_Cell, Sums]) -> Iterator[Family]:
     yield family("ragnostic_relevance_skew_ratio", about, [RDS, RDS_NORM], labelled=True)
     about = "Overlap of two rerankings of the same candidates (RCS, RBO); 1 is stable."
     yield family("ragnostic_rerank_consistency_ratio", about, [RCS, RBO], labelled=True)
+    about = "Overlap of what retrieval found with what it found the day before; 1 is unchanged."
+    yield family("ragnostic_retrieval_overlap_ratio", about, _RETRIEVED, labelled=True)
     for figure, said in _SHARES.items():
         yield family(f"ragnostic_{figure}_ratio", said, [figure], labelled=False)
 
 
 def _is_relevance(cell: _Cell) -> bool:
-    return cell.figure not in (QER, RDS, RDS_NORM, RCS, RBO, LATENCY, DEPTH, *_SHARES)
+    own = (QER, RDS, RDS_NORM, RCS, RBO, *_RETRIEVED, LATENCY, DEPTH, *_SHARES)
+    return cell.figure not in own
 
 
 def _labels(cell: _Cell, *, with_metric: bool) -> dict[str, str]:

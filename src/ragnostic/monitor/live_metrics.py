@@ -13,7 +13,7 @@ from ragnostic.metrics import Metric
 QER_DEPTH = 5
 """The cutoff of QER (METRICS 6)."""
 RCS_DEPTH = 10
-"""The cutoff of RCS and RBO (METRICS 8)."""
+"""The cutoff of RCS and RBO (METRICS 8), and of what retrieval is compared by."""
 CURVE_DEPTH = 100
 
 QER = f"QER@{QER_DEPTH}"
@@ -21,9 +21,11 @@ RDS = "RDS"
 RDS_NORM = "RDS(norm=random)"
 RCS = f"RCS@{RCS_DEPTH}"
 RBO = f"RBO(p=0.9)@{RCS_DEPTH}"
+OVERLAP = f"RetrievalOverlap@{RCS_DEPTH}"
+OVERLAP_RBO = f"RetrievalRBO(p=0.9)@{RCS_DEPTH}"
 CURVE = f"RecallCurve@{CURVE_DEPTH}"
 USED = f"used@{QER_DEPTH}"
-SIGNALS = (QER, RDS, RDS_NORM, RCS, RBO)
+SIGNALS = (QER, RDS, RDS_NORM, RCS, RBO, OVERLAP, OVERLAP_RBO)
 """Signals that are no mean over rankings; always computed, and named like metrics."""
 
 DEFAULT_METRICS = tuple(
@@ -38,6 +40,11 @@ _NAMES = {name.lower(): name for name in SIGNALS} | {
     "rcs": RCS,
     "rbo": RBO,
     f"rbo@{RCS_DEPTH}": RBO,
+    "overlap": OVERLAP,
+    f"overlap@{RCS_DEPTH}": OVERLAP,
+    "retrievaloverlap": OVERLAP,
+    "retrievalrbo": OVERLAP_RBO,
+    f"retrievalrbo@{RCS_DEPTH}": OVERLAP_RBO,
 }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,7 +18,7 @@ from ragnostic.offline.calls import CallPolicy, Outcome, call_each
 from ragnostic.offline.implementations import Workshop
 from ragnostic.offline.rerank_input import candidates_of, check_texts, reranked
 from ragnostic.offline.stages import RERANK_STAGE, ask_all, stages_of_answers
-from ragnostic.ports import Candidate, Reranker
+from ragnostic.ports import Candidate, Progress, Reranker, Retriever, no_progress
 from ragnostic.records import EvalQuery, Hits
 
 Ranking = tuple[str, ...]
@@ -60,30 +61,110 @@ def probe_reranker(
         raise UsageError(
             'there is no reranker: rerank.use is "none"', hint="choose one in [rerank]"
         )
-    hits, candidates = _candidates(queries, workshop)
-    check_texts(candidates)
-    texts = dict.fromkeys(candidate.text for ranking in candidates for candidate in ranking)
-    reranker.prepare(list(texts), workshop.progress)
-    tasks = _tasks(queries, candidates, perturbations, seed)
-    outcomes = _rerankings(tasks, reranker, hits, candidates, workshop)
-    return _probed(
-        queries, tasks, outcomes, _Run(workshop, tuple(perturbations), now, zone, seed), candidates
+    run = workshop.configuration.settings.run
+    calls = Calls(run.retries, run.max_failed)
+    top_k = workshop.configuration.settings.retrieve.top_k
+    hits = found_last(workshop.retriever(), queries, top_k, calls, workshop.progress)
+    texts = {chunk.id: chunk.searchable for chunk in workshop.chunks}
+    name = workshop.configuration.choices["rerank"].name
+    probe = Probe(tuple(perturbations), now, zone, seed, name)
+    return probe_found(
+        queries,
+        hits,
+        texts,
+        reranker=reranker,
+        probe=probe,
+        calls=calls,
+        progress=workshop.progress,
     )
 
 
-def _candidates(
-    queries: Sequence[EvalQuery], workshop: Workshop
-) -> tuple[list[Hits], list[list[Candidate]]]:
-    settings = workshop.configuration.settings
-    retriever = workshop.retriever()
-    allowed = settings.run.max_failed * len(queries)
-    policy = CallPolicy(retriever.workers, settings.run.retries, allowed)
-    top_k = settings.retrieve.top_k
-    answers = ask_all(retriever, queries, top_k, policy, workshop.progress)
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """How services are called: retries of one call, and the share of calls that may fail before
+    all ends with a RetrievalError (1: it never does).
+    """
+
+    retries: int
+    max_failed: float
+    sleep: Callable[[float], None] = time.sleep
+
+    def policy(self, workers: int, count: int) -> CallPolicy:
+        """For ``count`` calls."""
+        return CallPolicy(workers, self.retries, self.max_failed * count, self.sleep)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What all pairs of a run have in common."""
+
+    kinds: tuple[str, ...]
+    now: datetime
+    zone: str
+    seed: int
+    reranker: str
+
+    def row(
+        self, query: EvalQuery, kind: str, first: Ranking | None, second: Ranking
+    ) -> dict[str, Any]:
+        """A row of :data:`~ragnostic.monitor.probes.PROBE_SCHEMA`."""
+        return {
+            "query_id": query.query_id,
+            "query": query.query,
+            "ts": self.now,
+            "day": self.now.astimezone(ZoneInfo(self.zone)).date().isoformat(),
+            "perturbation": kind,
+            "first": first,
+            "second": second,
+            "seed": self.seed,
+            "reranker": self.reranker,
+        }
+
+
+def found_last(
+    retriever: Retriever,
+    queries: Sequence[EvalQuery],
+    top_k: int,
+    calls: Calls,
+    progress: Progress = no_progress,
+) -> list[Hits]:
+    """What the last stage of the retriever finds for each query; a failed call says so."""
+    policy = calls.policy(retriever.workers, len(queries))
+    answers = ask_all(retriever, queries, top_k, policy, progress)
     last = list(stages_of_answers(answers, top_k).values())[-1]
-    hits = [found or Hits() for found in last]
-    texts = {chunk.id: chunk.searchable for chunk in workshop.chunks}
-    return hits, [candidates_of(found, texts) for found in hits]
+    return [found or Hits() for found in last]
+
+
+def probe_found(
+    queries: Sequence[EvalQuery],
+    hits: Sequence[Hits],
+    texts: Mapping[str, str],
+    *,
+    reranker: Reranker,
+    probe: Probe,
+    calls: Calls,
+    progress: Progress = no_progress,
+) -> Probed:
+    """Rerank what was found for each query, as it is asked and after each perturbation.
+
+    ``texts``: chunk id → text, where the hits hold none. Raises as :func:`probe_reranker`.
+    """
+    candidates = [candidates_of(found, texts) for found in hits]
+    check_texts(candidates)
+    new = dict.fromkeys(candidate.text for ranking in candidates for candidate in ranking)
+    reranker.prepare(list(new), progress)
+    tasks = _tasks(queries, candidates, probe.kinds, probe.seed)
+
+    def call(task: Task) -> Ranking:
+        index, _, text = task
+        offered = candidates[index]
+        answer = reranker.rerank(text, offered, len(offered))
+        found = reranked(hits[index], answer, top_n=len(offered), took_ms=None)
+        return tuple(id_ or "" for id_ in found.ids)
+
+    policy = calls.policy(reranker.workers, len(tasks))
+    outcomes = call_each(tasks, call, policy, label=RERANK_STAGE, progress=progress)
+    return _probed(queries, tasks, outcomes, probe, candidates)
 
 
 def _tasks(
@@ -102,59 +183,17 @@ def _tasks(
     return tasks
 
 
-def _rerankings(
-    tasks: Sequence[Task],
-    reranker: Reranker,
-    hits: Sequence[Hits],
-    candidates: Sequence[Sequence[Candidate]],
-    workshop: Workshop,
-) -> list[Outcome[Ranking]]:
-    run = workshop.configuration.settings.run
-
-    def call(task: Task) -> Ranking:
-        index, _, text = task
-        offered = candidates[index]
-        answer = reranker.rerank(text, offered, len(offered))
-        found = reranked(hits[index], answer, top_n=len(offered), took_ms=None)
-        return tuple(id_ or "" for id_ in found.ids)
-
-    policy = CallPolicy(reranker.workers, run.retries, run.max_failed * len(tasks))
-    return call_each(tasks, call, policy, label=RERANK_STAGE, progress=workshop.progress)
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    workshop: Workshop
-    kinds: tuple[str, ...]
-    now: datetime
-    zone: str
-    seed: int
-
-    def row(self, query: EvalQuery, kind: str, first: Ranking, second: Ranking) -> dict[str, Any]:
-        return {
-            "query_id": query.query_id,
-            "query": query.query,
-            "ts": self.now,
-            "day": self.now.astimezone(ZoneInfo(self.zone)).date().isoformat(),
-            "perturbation": kind,
-            "first": first,
-            "second": second,
-            "seed": self.seed,
-            "reranker": self.workshop.configuration.choices["rerank"].name,
-        }
-
-
 def _probed(
     queries: Sequence[EvalQuery],
     tasks: Sequence[Task],
     outcomes: Sequence[Outcome[Ranking]],
-    run: _Run,
+    probe: Probe,
     candidates: Sequence[Sequence[Candidate]],
 ) -> Probed:
     first: dict[int, Ranking | None] = {}
     rows: list[dict[str, Any]] = []
-    failed = dict.fromkeys(run.kinds, 0)
-    asked = dict.fromkeys(run.kinds, 0)
+    failed = dict.fromkeys(probe.kinds, 0)
+    asked = dict.fromkeys(probe.kinds, 0)
     for (index, kind, _), outcome in zip(tasks, outcomes, strict=True):
         if kind is None:
             first[index] = outcome.answer
@@ -164,7 +203,7 @@ def _probed(
         if before is None or outcome.answer is None:
             failed[kind] += 1
         else:
-            rows.append(run.row(queries[index], kind, before, outcome.answer))
+            rows.append(probe.row(queries[index], kind, before, outcome.answer))
     with_candidates = sum(bool(ranking) for ranking in candidates)
     return Probed(
         pairs=pa.Table.from_pylist(rows, PROBE_SCHEMA),

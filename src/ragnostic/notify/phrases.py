@@ -19,6 +19,8 @@ _METRICS: dict[str, tuple[str, str]] = {
     "RCS": ("rerank consistency", "重排一致性"),
     "RDS": ("relevance distribution skew", "相关性分布偏斜"),
     "RR": ("mean reciprocal rank", "平均倒数排名"),
+    "RetrievalOverlap": ("retrieval overlap with the day before", "检索结果与前一天的重合度"),
+    "RetrievalRBO": ("retrieval rank overlap with the day before", "检索排序与前一天的重合度"),
     "Rprec": ("R-precision", "R-精确率"),
     "Success": ("hit rate", "命中率"),
     "bpref": ("binary preference", "二元偏好"),

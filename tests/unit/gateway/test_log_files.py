@@ -231,6 +231,28 @@ def test_spans_become_records_across_files(store, tmp_path):
     assert ingest_spans([], store.intake, MemorySpans()) == []
 
 
+def test_a_record_of_spans_that_is_none_says_where_its_span_stands(store, tmp_path):
+    """File, line, byte and trace of the span that asked; set aside once, not at each reading."""
+    spans = [
+        {
+            "context": {"trace_id": f"0x{trace:032x}", "span_id": f"0x{2:016x}"},
+            "attributes": {"openinference.span.kind": "RETRIEVER", "input.value": "q",
+                           "retrieval.documents.0.document.id": "d1"},
+        }
+        for trace in (1, 2)
+    ]  # fmt: skip
+    timed = spans[0] | {"start_time": "2026-01-01T00:00:00Z"}
+    path = write(tmp_path / "spans.jsonl", timed, spans[1])
+    for _ in range(2):
+        assert ingest_spans([path], store.intake, MemorySpans())[0].balance.quarantined == 1
+    files = store.folder.rglob("quarantine/day=*/*.jsonl")
+    (entry,) = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    assert entry["reason"].startswith("has no ts")
+    assert entry["source"] == str(path)
+    assert entry["trace"] == f"{2:032x}"
+    assert (entry["line"], entry["offset"]) == (2, len(path.read_bytes().splitlines()[0]) + 1)
+
+
 def test_what_is_no_row_in_a_file_of_spans_is_many_batches_of_its_own(store, tmp_path):
     """Each batch has its file in the quarantine."""
     path = write(tmp_path / "bad.jsonl", *["{"] * 1200)

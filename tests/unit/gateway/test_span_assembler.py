@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragnostic.errors import StoreError
+from ragnostic.gateway.balance import Where
 from ragnostic.gateway.span_assembler import MAX_TRACE_SPANS, SpanAssembler
 from ragnostic.gateway.span_store import MemorySpans
 from ragnostic.store.state import State
@@ -42,6 +43,7 @@ class Bench:
         if self.is_down:
             raise StoreError("the queue is busy", retryable=True)
         self.rows += [row for row, _ in rows]
+        self.places = [where for _, where in rows]
 
     def add(self, deltas):
         """The counters."""
@@ -88,6 +90,7 @@ def test_a_trace_gives_its_records_when_it_has_been_quiet():
     assert bench.settle(at=18) == [b"r1".hex()[-2:]]
     assert bench.settle(at=100) == []
     assert bench.rows[0]["latency_ms"] == 400.0
+    assert bench.places == [Where("otlp", trace=TRACE)]
 
 
 def test_a_late_span_that_changes_a_record_gives_it_a_higher_revision():

@@ -15,6 +15,7 @@ from ragnostic.judges.gold_live import GoldRecordJudge
 from ragnostic.ports import Resources
 from ragnostic.records import (
     CHUNK_SCHEMA,
+    FACETED_JUDGMENT_SCHEMA,
     JUDGMENT_SCHEMA,
     STAGE_TYPE,
     Chunk,
@@ -109,7 +110,7 @@ def test_gold_of_any_level_becomes_chunks_as_offline():
     offline = GoldJudge.build([asked], CORPUS).judge(asked, {"retrieve": shown})
     assert {name: row[name] for name in offline} == offline
     assert None in row["ids"]
-    assert table.schema.names == [*JUDGMENT_SCHEMA.names, "facets"]
+    assert table.schema == FACETED_JUDGMENT_SCHEMA
 
 
 def test_without_a_corpus_gold_meets_what_the_service_shows():

@@ -8,12 +8,14 @@ import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from ragnostic.exporters.prometheus import exposition
 from ragnostic.exporters.samples import MOST_LABELS, Family
 from ragnostic.monitor.aggregate import aggregate
 from ragnostic.monitor.exported import exported
+from ragnostic.monitor.probes import PROBE_SCHEMA, RETRIEVAL
 from ragnostic.monitor.rollups.rolling import roll_up
 
 CASE = runpy.run_path(str(Path(__file__).parent / "rollups" / "test_rolling.py"))
@@ -51,6 +53,21 @@ def test_a_figure_is_that_of_the_last_closed_day(store):
     }
     assert day == pytest.approx(known)
     assert not [key for key in found if key[3] == "hour"]
+
+
+def test_retrieval_against_the_run_before_is_a_family_of_its_own(store):
+    """It is no relevance, and no consistency of a reranker."""
+    row = {"query_id": "q", "query": "q", "ts": datetime(2026, 3, 2, 9, tzinfo=UTC), "seed": 0}
+    lists = {"perturbation": RETRIEVAL, "first": ["a", "b"], "second": ["b", "a"]}
+    schema = PROBE_SCHEMA.remove(PROBE_SCHEMA.get_field_index("day"))
+    store.lake.write("probes", pa.Table.from_pylist([{**row, **lists}], schema), name="p")
+    before = exported(store, NOW)
+    roll_up(store)
+    after = exported(store, NOW)
+    found = values(after, "ragnostic_retrieval_overlap_ratio")
+    assert found["RetrievalOverlap@10", "retrieve", "", "day", ""] == 1.0
+    for name in ("ragnostic_relevance_ratio", "ragnostic_rerank_consistency_ratio"):
+        assert values(after, name) == values(before, name)
 
 
 def test_no_family_has_more_than_five_labels(store):

@@ -7,7 +7,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from ragnostic.monitor.probes import PROBE_SCHEMA, probe_summary
+from ragnostic.monitor.probes import PROBE_SCHEMA, RETRIEVAL, probe_summary
 
 
 @pytest.mark.shared
@@ -40,4 +40,38 @@ def test_no_pairs_are_no_data():
     """Null, and why."""
     found = probe_summary(PROBE_SCHEMA.empty_table())
     assert found["pairs"] == 0
+    assert found["metrics"]["RCS@10"]["reason"] == "no pair of rerankings was probed"
+
+
+def retrieval(query, first, second):
+    """A row of the retrieval sentinel."""
+    return {
+        "query_id": query,
+        "perturbation": RETRIEVAL,
+        "first": first,
+        "second": second,
+        "reranker": "bm25",
+    }
+
+
+def test_rankings_of_retrieval_are_not_mixed_with_rerankings():
+    """They have figures of their own, and RCS and RBO are what they are without them."""
+    pair = {"query_id": "q", "perturbation": "seed", "first": ["a"], "second": ["b"]}
+    alone = probe_summary(pa.Table.from_pylist([pair], PROBE_SCHEMA))
+    others = [retrieval("q", ["a", "b"], ["a", "b"]), retrieval("r", None, ["a"])]
+    both = probe_summary(pa.Table.from_pylist([pair, *others], PROBE_SCHEMA))
+    assert alone["retrieval"] is None
+    assert {**both, "retrieval": None} == alone
+    found = both["retrieval"]
+    assert (found["compared"], found["new"], found["retrievers"]) == (1, 1, ["bm25"])
+    overlap = found["metrics"]["RetrievalOverlap@10"]
+    assert (overlap["mean"], overlap["n"], overlap["unscored"]) == (1.0, 1, 1)
+
+
+def test_without_an_earlier_run_there_is_no_overlap():
+    """Null, and why; nor is there a pair of rerankings."""
+    rows = [retrieval("q", None, ["a"])]
+    found = probe_summary(pa.Table.from_pylist(rows, PROBE_SCHEMA))
+    assert found["retrieval"]["metrics"]["RetrievalRBO(p=0.9)@10"]["mean"] is None
+    assert "earlier run" in found["retrieval"]["metrics"]["RetrievalOverlap@10"]["reason"]
     assert found["metrics"]["RCS@10"]["reason"] == "no pair of rerankings was probed"

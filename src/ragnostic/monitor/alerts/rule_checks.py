@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 from ragnostic.config.faults import nearest_name
 from ragnostic.errors import RagnosticError
 from ragnostic.monitor.alerts.rules import BASELINE_KEYS, COMPARISONS, Condition, Rule
-from ragnostic.monitor.live_metrics import RBO, RCS
-from ragnostic.monitor.rollups.rows import LATENCY, SLICED
+from ragnostic.monitor.live_metrics import OVERLAP, OVERLAP_RBO, RBO, RCS
+from ragnostic.monitor.rollups.rows import LATENCY, PERTURBATION, SLICED
 from ragnostic.monitor.rollups.series import canonical
 
-PERTURBATION = "perturbation"
-PROBED = (RCS, RBO)
-"""Figures of pairs of rankings, which have slices of their own and no judge."""
+RERANKED = (RCS, RBO)
+"""Figures of pairs of rerankings, whose one slice is the perturbation."""
+RETRIEVED = (OVERLAP, OVERLAP_RBO)
+"""Figures of rankings of two times, which have no slices."""
+_SCORES, _RERANKS, _RETRIEVALS = "scores", "rerankings", "retrievals"
 
 
 class Finding(NamedTuple):
@@ -49,16 +51,23 @@ def _is_percentile(text: str) -> bool:
     return text.replace(".", "", 1).isdecimal() and 0 < float(text) <= 100
 
 
+def _rows_of(figure: str) -> str:
+    """What a figure is measured on."""
+    if figure in RERANKED:
+        return _RERANKS
+    return _RETRIEVALS if figure in RETRIEVED else _SCORES
+
+
 def slice_findings(written: Mapping[str, Any], figure: str) -> Iterator[Finding]:
     """What is wrong with ``slice`` and ``where``, as written."""
-    known = (PERTURBATION,) if figure in PROBED else SLICED
+    known = {_RERANKS: (PERTURBATION,), _RETRIEVALS: ()}.get(_rows_of(figure), SLICED)
     where = written.get("where")
     named: list[tuple[tuple[str | int, ...], Any]] = [(("slice",), written.get("slice") or None)]
     named += [(("where", key), key) for key in where] if isinstance(where, dict) else []
     for path, name in named:
         if isinstance(name, str) and name not in known:
             close = nearest_name(name, known)
-            hint = f"did you mean {close}?" if close else f"slices: {', '.join(known)}"
+            hint = f"did you mean {close}?" if close else f"slices: {', '.join(known) or 'none'}"
             yield Finding(path, f"{figure} is not kept by {name!r}", hint)
     if isinstance(where, dict) and len(where) > 1:
         yield Finding(("where",), "where names more than one column")
@@ -115,6 +124,6 @@ def _clear_findings(rule: Rule) -> Iterator[Finding]:
 def _condition_findings(rule: Rule, condition: Condition) -> Iterator[Finding]:
     if (condition.below is None) == (condition.above is None):
         yield Finding((), "a condition needs either below or above")
-    if (condition.metric in PROBED) != (rule.metric in PROBED):
+    if _rows_of(condition.metric) != _rows_of(rule.metric):
         message = f"{condition.metric} is not measured on the same rows as {rule.metric}"
         yield Finding(("metric",), message)

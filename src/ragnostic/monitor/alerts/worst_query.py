@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -10,7 +10,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragnostic.monitor.cells import numbers
-from ragnostic.monitor.live_metrics import RBO, RCS, RCS_DEPTH, RDS, RDS_NORM
+from ragnostic.monitor.live_metrics import (
+    OVERLAP,
+    OVERLAP_RBO,
+    RBO,
+    RCS,
+    RCS_DEPTH,
+    RDS,
+    RDS_NORM,
+)
+from ragnostic.monitor.probes import of_rerankers, of_retrieval, retrieval_values
 from ragnostic.ports import RecordStore
 from ragnostic.report.visible import excerpt
 
@@ -34,10 +43,11 @@ def worst_query(
 
     For a metric of rankings and for QER the one with the lowest value, for latencies the slowest,
     for RDS the one whose relevant chunks scatter most, for RCS and RBO the one whose reranking
-    changed most. Of several that are equally bad the first one.
+    changed most, and likewise for retrieval against the day before. Of several that are equally
+    bad the first one.
     """
-    if metric in {RCS, RBO}:
-        return _worst_probe(store, start, end)
+    if metric in {RCS, RBO, OVERLAP, OVERLAP_RBO}:
+        return _worst_pair(store.read("probes", start=start, end=end), metric)
     rows = store.read("scores", start=start, end=end)
     if not rows.num_rows:
         return ""
@@ -70,17 +80,25 @@ def _badness(rows: pa.Table, metric: str) -> np.ndarray[tuple[int], np.dtype[np.
     return -numbers(rows, metric) if metric in rows.column_names else None
 
 
-def _worst_probe(store: RecordStore, start: datetime, end: datetime) -> str:
-    """The query whose reranking changed most."""
-    probes = store.read("probes", start=start, end=end)
-    if not probes.num_rows:
-        return ""
-    pairs = zip(probes["first"].to_pylist(), probes["second"].to_pylist(), strict=True)
-    kept = [
-        len({*(first or ())[:RCS_DEPTH]} & {*(second or ())[:RCS_DEPTH]}) for first, second in pairs
-    ]
-    worst = probes.slice(int(np.argmin(kept)), 1).to_pylist()[0]
+def _worst_pair(probes: pa.Table, metric: str) -> str:
+    """The query whose two rankings have least in common."""
+    if metric in {OVERLAP, OVERLAP_RBO}:
+        rows = of_retrieval(probes)
+        shared = retrieval_values(rows)[metric]
+        if np.isnan(shared).all():
+            return ""
+    else:
+        rows = of_rerankers(probes)
+        both = zip(rows["first"].to_pylist(), rows["second"].to_pylist(), strict=True)
+        shared = np.array([_common(first, second) for first, second in both], dtype=np.float64)
+        if not rows.num_rows:
+            return ""
+    worst = rows.slice(int(np.nanargmin(shared)), 1).to_pylist()[0]
     return excerpt(worst.get("query") or worst["query_id"] or "", _LONGEST)
+
+
+def _common(first: Sequence[str] | None, second: Sequence[str] | None) -> int:
+    return len({*(first or ())[:RCS_DEPTH]} & {*(second or ())[:RCS_DEPTH]})
 
 
 def _text(store: RecordStore, start: datetime, end: datetime, record_id: str) -> str:

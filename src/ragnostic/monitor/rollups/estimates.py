@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ragnostic.metrics import Metric
-from ragnostic.monitor.live_metrics import QER, RDS, RDS_NORM
+from ragnostic.monitor.live_metrics import OVERLAP, OVERLAP_RBO, QER, RBO, RCS, RDS, RDS_NORM
 from ragnostic.monitor.rollups.rows import COVERAGE, EMPTY, FAILED, LATENCY
 from ragnostic.monitor.rollups.sketches import percentile
 from ragnostic.stats import t_quantile
@@ -73,10 +73,8 @@ def estimate(figure: str, sums: Sums) -> Estimate:
 
 
 def _range(figure: str) -> tuple[float, float] | None:
-    known: Mapping[str, tuple[float, float]] = {"RCS": (0.0, 1.0), "RBO": (0.0, 1.0)}
-    name = figure.partition("@")[0].partition("(")[0]
-    if name in known:
-        return known[name]
+    if figure in (RCS, RBO, OVERLAP, OVERLAP_RBO):
+        return 0.0, 1.0
     return None if figure in (LATENCY, "top_k") else Metric.parse(figure).definition.range
 
 

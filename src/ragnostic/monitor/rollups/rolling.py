@@ -14,7 +14,7 @@ from ragnostic.monitor.rollups.rows import rolled
 from ragnostic.ports import RecordKind
 
 _SOURCES: tuple[RecordKind, ...] = ("scores", "probes")
-_VERSION = "2"
+_VERSION = "3"
 """Changes with the rows that :func:`rolled` makes, so that old ones are made anew."""
 _NAME = "rollup"
 

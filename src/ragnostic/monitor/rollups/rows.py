@@ -12,11 +12,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragnostic.metrics.consistency import rank_biased_overlap, rerank_consistency
 from ragnostic.metrics.inputs import Floats
 from ragnostic.monitor.cells import numbers
-from ragnostic.monitor.live_metrics import QER, RBO, RCS, RCS_DEPTH, RDS, RDS_NORM, USED
+from ragnostic.monitor.live_metrics import QER, RDS, RDS_NORM, USED
 from ragnostic.monitor.measurable import Depth, with_measurable
+from ragnostic.monitor.probes import (
+    consistency_values,
+    of_rerankers,
+    of_retrieval,
+    retrieval_values,
+)
 from ragnostic.monitor.rollups.sketches import sketch_of
 from ragnostic.monitor.score_rows import metrics_of
 
@@ -45,6 +50,8 @@ and fourth powers (and of the random distance). ``sketch`` is that of latencies.
 LATENCY, EMPTY, FAILED, COVERAGE, DEPTH = "latency", "empty", "failed", "coverage", "top_k"
 """Figures beside metrics and signals: seconds; shares of rows; the depth that was asked for."""
 SLICED = ("service", "model_version", "category", "language", "length")
+PERTURBATION = "perturbation"
+"""The slice of RCS and RBO."""
 MOST_VALUES = 200
 OTHER = "other"
 """What is left of a slice with more values than :data:`MOST_VALUES`, the most frequent ones."""
@@ -216,39 +223,47 @@ def _sketches(cut: _Cut, figure: _Figure, kept: Codes) -> list[bytes | None]:
 
 
 def _of_probes(probes: pa.Table, zone: str) -> Iterator[pa.Table]:
-    """RCS and RBO, a value a query and hour: several pairs of one query are averaged first."""
-    pairs = [
-        (first or [], second or [])
-        for first, second in zip(
-            probes["first"].to_pylist(), probes["second"].to_pylist(), strict=True
-        )
-    ]
-    hours, hour_of = np.unique(_hours(probes["ts"], zone), return_inverse=True)
-    queries = probes["query_id"].combine_chunks().dictionary_encode()
-    query_of = np.asarray(queries.indices.cast(pa.int64()), dtype=np.int64)
-    kinds, kind_of = _valued(probes["perturbation"])
+    """RCS and RBO; and of retrieval, which is no reranker, figures of its own (METRICS 8)."""
+    pairs, retrievals = of_rerankers(probes), of_retrieval(probes)
+    kinds, kind_of = _valued(pairs["perturbation"])
+    whole = ("", np.zeros(pairs.num_rows, dtype=np.int64), [""])
     fixed = {"judge": "", "stage": "rerank", "stage_place": 1}
-    for name, values in (
-        (RCS, rerank_consistency(pairs, k=RCS_DEPTH).value),
-        (RBO, rank_biased_overlap(pairs, k=RCS_DEPTH).value),
+    for cut, figure in _by_query(
+        pairs, consistency_values(pairs), [whole, (PERTURBATION, kind_of, kinds)], zone
     ):
+        yield _rows(cut, figure, fixed, zone)
+    whole = ("", np.zeros(retrievals.num_rows, dtype=np.int64), [""])
+    fixed = {"judge": "", "stage": "retrieve", "stage_place": 0}
+    for cut, figure in _by_query(retrievals, retrieval_values(retrievals), [whole], zone):
+        yield _rows(cut, figure, fixed, zone)
+
+
+def _by_query(
+    rows: pa.Table,
+    figures: Mapping[str, Floats],
+    slices: Sequence[tuple[str, Codes, Sequence[str]]],
+    zone: str,
+) -> Iterator[tuple[_Cut, _Figure]]:
+    """A value a query, hour and value of a slice: several rows of one query are averaged first."""
+    if not rows.num_rows:
+        return
+    hours, hour_of = np.unique(_hours(rows["ts"], zone), return_inverse=True)
+    queries = rows["query_id"].combine_chunks().dictionary_encode()
+    query_of = np.asarray(queries.indices.cast(pa.int64()), dtype=np.int64)
+    size = int(query_of.max()) + 1
+    for name, values in figures.items():
         known = ~np.isnan(values)
-        for slice_, group_of, names in (
-            ("", np.zeros_like(kind_of), [""]),
-            ("perturbation", kind_of, kinds),
-        ):
-            cells = hour_of * len(names) + group_of
-            keys = cells * (int(query_of.max()) + 1) + query_of
+        for slice_, group_of, names in slices:
+            keys = (hour_of * len(names) + group_of) * size + query_of
             seen, code = np.unique(keys[known], return_inverse=True)
             if not seen.size:
                 continue
             means = np.bincount(code, weights=values[known]) / np.bincount(code)
-            cell_of = seen // (int(query_of.max()) + 1)
-            used, cell_code = np.unique(cell_of, return_inverse=True)
+            used, cell_code = np.unique(seen // size, return_inverse=True)
             cut = _Cut(
                 slice_,
                 cell_code.astype(np.int64),
                 hours[used // len(names)],
                 [names[place] for place in (used % len(names)).tolist()],
             )
-            yield _rows(cut, _Figure(name, means), fixed, zone)
+            yield cut, _Figure(name, means)

@@ -34,6 +34,7 @@ alerts.toml:15: c: comparisons given: below and drop
 alerts.toml:17: unknown key helth
     hint: did you mean health?"""
 DOCS = Path(__file__).resolve().parents[4] / "docs"
+_PROBED_HOURLY = ("rcs-unstable", "retrieval-changed")
 
 
 def book(folder: Path, text: str) -> RuleBook:
@@ -79,6 +80,7 @@ def test_the_shipped_rules_are_those_of_the_definitions():
         "rcs-three-nights": ("P1", "RCS@10 below 0.75", "day", 3),
         "deep-recall-low": ("P2", "R@100 below 0.85", "day", 3),
         "mrr-drop-category": ("P2", "RR@5 drop 0.1", "day", 1),
+        "retrieval-changed": ("P2", "RetrievalOverlap@10 below 0.7", "hour", 1),
     }
 
 
@@ -93,7 +95,7 @@ def test_the_finer_points_of_the_shipped_rules():
     for rule in shipped.rules:
         assert rule.repeat is None
         assert (rule.alpha, rule.min_windows, rule.rebaseline_after.days) == (0.2, 7, 7)
-        assert rule.min_samples == (50 if rule.id == "rcs-unstable" else 200)
+        assert rule.min_samples == (50 if rule.id in _PROBED_HOURLY else 200)
     assert shipped.rule("mrr-drop-category").slice == "category"
 
 
@@ -245,6 +247,12 @@ def test_every_fault_at_once_in_the_order_of_lines(tmp_path):
             5,
             "not measured on the same",
         ),
+        (
+            {"below": 0.5, "metric": "overlap@10", "with": '[{ metric = "RCS@10", above = 1 }]'},
+            5,
+            "RCS@10 is not measured on the same rows as RetrievalOverlap@10",
+        ),
+        ({"below": 0.5, "metric": "overlap@10", "slice": "perturbation"}, 5, "slices: none"),
         ({"below": 0.5, "with": "[{ above = 1 }]"}, 5, "rule[0].with[0].metric is missing"),
         ({"below": 0.5, "with": '[{ metric = "R@5", above = 1, n = 1 }]'}, 5, "rule[0].with[0].n"),
         ({"below": 0.5, "with": '["a"]'}, 5, "rule[0].with[0] must be a table"),

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from ragnostic.monitor.alerts.worst_query import worst_query
-from ragnostic.monitor.probes import PROBE_SCHEMA
+from ragnostic.monitor.probes import PROBE_SCHEMA, RETRIEVAL
 from ragnostic.monitor.signals import score_records
 from ragnostic.store.lake import ParquetLake
 
@@ -93,3 +93,20 @@ def test_of_probes_the_one_that_changed_most(tmp_path):
     assert worst_query(lake, "RCS@10", *WINDOW) == "a little"
     lake.write("probes", pa.Table.from_pylist(rows, schema), name="part")
     assert worst_query(lake, "RBO(p=0.9)@10", *WINDOW) == "q2"
+
+
+def test_of_retrieval_the_one_that_changed_most(tmp_path):
+    """Not one that is new, not one that never found anything, and never one of a reranker."""
+    lake = ParquetLake(tmp_path, "UTC")
+    lists = [("new", None, ["a"]), ("empty", [], []), ("same", ["a"], ["a"]), ("other", ["a"], [])]
+    rows = [
+        {"query_id": query, "query": query, "ts": NOON, "perturbation": RETRIEVAL}
+        | {"first": first, "second": second, "reranker": "bm25"}
+        for query, first, second in lists
+    ]
+    schema = PROBE_SCHEMA.remove(PROBE_SCHEMA.get_field_index("day"))
+    lake.write("probes", pa.Table.from_pylist(rows[:2], schema), name="part")
+    assert worst_query(lake, "RetrievalOverlap@10", *WINDOW) == ""
+    lake.write("probes", pa.Table.from_pylist(rows, schema), name="part")
+    assert worst_query(lake, "RetrievalRBO(p=0.9)@10", *WINDOW) == "other"
+    assert worst_query(lake, "RCS@10", *WINDOW) == ""

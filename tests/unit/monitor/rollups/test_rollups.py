@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ragnostic.errors import UsageError
 from ragnostic.monitor.aggregate import aggregate
-from ragnostic.monitor.probes import PROBE_SCHEMA
+from ragnostic.monitor.probes import PROBE_SCHEMA, RETRIEVAL
 from ragnostic.monitor.rollups.estimates import Sums, estimate
 from ragnostic.monitor.rollups.rows import MOST_VALUES, OTHER, ROLLUP_SCHEMA, rolled
 from ragnostic.monitor.rollups.series import canonical, read_series, windows_of
@@ -204,3 +204,33 @@ def test_a_figure_that_nobody_knows_is_refused(wrong):
     """By the name that was given."""
     with pytest.raises(UsageError):
         canonical(wrong)
+
+
+def test_retrieval_against_the_run_before_has_figures_of_its_own(lake):
+    """At stage retrieve, and RCS stays what it was."""
+    rcs = of(lake, "rcs", "hour")
+    rows = [
+        {
+            "query_id": f"q{n}",
+            "query": "q",
+            "ts": START + timedelta(hours=9),
+            "perturbation": RETRIEVAL,
+            "first": None if n == 3 else ["a", "b"],
+            "second": ["a", "b", "c"][: 2 + n % 2],
+            "reranker": "bm25",
+            "seed": 0,
+        }
+        for n in range(4)
+    ]
+    lake.write("probes", pa.Table.from_pylist(rows, PROBE_SCHEMA).drop_columns("day"), name="r")
+    lake.write("rollups", rolled(lake.read("scores"), lake.read("probes"), ZONE), name="rollup")
+    assert of(lake, "rcs", "hour") == rcs
+    point = of(lake, "overlap@10", "hour")[9]
+    found = aggregate(lake, point.start, point.end, zone=ZONE).probes["retrieval"]
+    overlap = found["metrics"]["RetrievalOverlap@10"]
+    assert (point.n, point.value) == (3, pytest.approx((1 + 2 / 3 + 1) / 3))
+    assert (overlap["n"], overlap["mean"]) == (3, pytest.approx(point.value))
+    assert (point.low, point.high) == pytest.approx((overlap["low"], overlap["high"]))
+    end = START + timedelta(days=1)
+    keys = read_series(lake, "overlap", window="day", start=START, end=end, zone=ZONE)
+    assert [(key.metric, key.stage) for key in keys] == [("RetrievalOverlap@10", "retrieve")]
