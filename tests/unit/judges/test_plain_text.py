@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragnostic.judges.plain_text import plain, undressed
@@ -103,6 +103,7 @@ def test_words_and_numbers_stand_between_single_spaces():
 
 
 @given(TEXTS)
+@example(["M¹", ""])
 def test_many_texts_are_done_as_each_alone(texts: list[str]):
     """Texts that are done together do not touch each other."""
     assert plain(texts) == [one(text) for text in texts]
