@@ -357,6 +357,11 @@ def _write(system: System, world: World, planted: Planted, folder: Path) -> None
     )
     said = json.loads((folder / "plants.json").read_text(encoding="utf-8"))
     said |= {"borders": world.borders, "demoted": world.demoted, "kind": system.kind}
+    said["trained"] = [
+        chunk.text
+        for doc_id, text in system.documents.items()
+        for chunk in cut(Document(doc_id, text), system.borders.get(doc_id, ()))
+    ]
     said |= {"effort": world.effort, "index": str(folder / "index.jsonl")}
     (folder / "plants.json").write_text(json.dumps(said), encoding="utf-8")
     limit = world.limit if "truncated" in planted.active else 100_000

@@ -146,16 +146,17 @@ def _index() -> tuple[list[str], list[str], Any]:
     held = [json.loads(line) for line in lines]
     vectors = HashingEmbedder().embed([row["text"] for row in held], "passage")
     faiss.omp_set_num_threads(1)
-    lists = max(1, round(math.sqrt(len(held))))
     if plants()["kind"] == "hnsw":
         index = faiss.IndexHNSWFlat(DIMENSIONS, 16, faiss.METRIC_INNER_PRODUCT)
         index.hnsw.efConstruction = 200
         index.hnsw.efSearch = plants()["effort"] or 4 * len(held)
     else:
+        lists = round(math.sqrt(len(plants()["trained"])))
         quantizer = faiss.IndexFlatIP(DIMENSIONS)
         index = faiss.IndexIVFFlat(quantizer, DIMENSIONS, lists, faiss.METRIC_INNER_PRODUCT)
         index.cp.seed = 7
-        index.train(vectors)
+        # Trained on the system without faults, so that mending one moves no other chunk.
+        index.train(HashingEmbedder().embed(plants()["trained"], "passage"))
         index.nprobe = plants()["effort"] or lists
     index.add(vectors)
     return [row["chunk_id"] for row in held], [row["text"] for row in held], index

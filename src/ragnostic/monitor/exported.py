@@ -24,10 +24,22 @@ _SHARES = {
     EMPTY: "Share of retrievals without results.",
     FAILED: "Share of retrievals that failed.",
 }
-_RETRIEVED = (OVERLAP, OVERLAP_RBO)
+RELEVANCE = "ragnostic_relevance_ratio"
+EFFICIENCY = "ragnostic_query_efficiency_chunks_per_second"
+SKEW = "ragnostic_relevance_skew_ratio"
+CONSISTENCY = "ragnostic_rerank_consistency_ratio"
+UNCHANGED = "ragnostic_retrieval_overlap_ratio"
+WAIT = "ragnostic_retrieval_wait_seconds"
+ROWS = "ragnostic_figure_rows"
+WINDOW_END = "ragnostic_window_end_timestamp_seconds"
+_SIGNALS = {SKEW: (RDS, RDS_NORM), CONSISTENCY: (RCS, RBO), UNCHANGED: (OVERLAP, OVERLAP_RBO)}
 _ROWS = ("received", "stored", "duplicate", "quarantined", "dropped")
 _SIZES: tuple[Size, ...] = ("hour", "day")
-_COLUMNS = ("ts", "judge", "stage", "slice", "value", "metric", "n", "sum", "sum_squares", "more")
+_PERCENTILES = {"50": f"{LATENCY}:p50", "95": f"{LATENCY}:p95", "99": f"{LATENCY}:p99"}
+_COLUMNS = (
+    *("ts", "judge", "stage", "slice", "value", "metric"),
+    *("n", "sum", "sum_squares", "more", "sketch"),
+)
 
 
 class _Cell(NamedTuple):
@@ -59,7 +71,8 @@ def _cells(store: LiveStore, now: datetime) -> Mapping[_Cell, Sums]:
     rows = rows.filter(pc.is_in(rows["slice"], pa.array(["", "category"])))
     for row in rows.to_pylist():
         more = tuple(row["more"] or ())
-        sums = Sums(row["n"], row["sum"], row["sum_squares"], more)
+        sketches = () if row["sketch"] is None else (row["sketch"],)
+        sums = Sums(row["n"], row["sum"], row["sum_squares"], more, sketches)
         for size, (start, finish) in spans.items():
             if start <= row["ts"] < finish:
                 category = row["value"] if row["slice"] else ""
@@ -84,28 +97,61 @@ def _figures(cells: Mapping[_Cell, Sums]) -> Iterator[Family]:
         return Family(name, about, "gauge", samples)
 
     about = "Mean of a relevance metric over the queries of the window."
-    yield family("ragnostic_relevance_ratio", about, None, labelled=True)
+    yield family(RELEVANCE, about, None, labelled=True)
     rows = [
         Sample(float(sums.n), _labels(cell, with_metric=True))
         for cell, sums in sorted(cells.items())
-        if _is_relevance(cell)
     ]
-    yield Family("ragnostic_relevance_queries", "Queries that the mean is over.", "gauge", rows)
+    yield Family(ROWS, "Rows that a figure of the window is over.", "gauge", rows)
     about = "Useful chunks per second of retrieval (QER)."
-    yield family("ragnostic_query_efficiency_chunks_per_second", about, [QER], labelled=False)
+    yield family(EFFICIENCY, about, [QER], labelled=False)
     about = "Relevance distribution skew (RDS): deviation of the spreads of relevant chunks."
-    yield family("ragnostic_relevance_skew_ratio", about, [RDS, RDS_NORM], labelled=True)
+    yield family(SKEW, about, _SIGNALS[SKEW], labelled=True)
     about = "Overlap of two rerankings of the same candidates (RCS, RBO); 1 is stable."
-    yield family("ragnostic_rerank_consistency_ratio", about, [RCS, RBO], labelled=True)
+    yield family(CONSISTENCY, about, _SIGNALS[CONSISTENCY], labelled=True)
     about = "Overlap of what retrieval found with what it found the day before; 1 is unchanged."
-    yield family("ragnostic_retrieval_overlap_ratio", about, _RETRIEVED, labelled=True)
+    yield family(UNCHANGED, about, _SIGNALS[UNCHANGED], labelled=True)
     for figure, said in _SHARES.items():
         yield family(f"ragnostic_{figure}_ratio", said, [figure], labelled=False)
+    yield _waits(cells)
+
+
+def family_of(figure: str) -> tuple[str, dict[str, str]] | None:
+    """The family that a figure is exported in, and the labels that tell it from others there; None
+    where it is not exported.
+
+    >>> family_of("RR@5")
+    ('ragnostic_relevance_ratio', {'metric': 'RR@5'})
+    >>> family_of("latency:p95"), family_of("latency:p80")
+    (('ragnostic_retrieval_wait_seconds', {'percentile': '95'}), None)
+    """
+    if figure.startswith(LATENCY):
+        known = {name: percentile for percentile, name in _PERCENTILES.items()}
+        return (WAIT, {"percentile": known[figure]}) if figure in known else None
+    if figure in _SHARES:
+        return f"ragnostic_{figure}_ratio", {}
+    if figure == QER:
+        return EFFICIENCY, {}
+    for family, figures in _SIGNALS.items():
+        if figure in figures:
+            return family, {"metric": figure}
+    return RELEVANCE, {"metric": figure}
+
+
+def _waits(cells: Mapping[_Cell, Sums]) -> Family:
+    samples = [
+        Sample(value, {"percentile": percentile, **_labels(cell, with_metric=False)})
+        for cell in sorted(cells)
+        if cell.figure == LATENCY
+        for percentile, figure in _PERCENTILES.items()
+        if (value := estimate(figure, cells[cell]).value) is not None
+    ]
+    return Family(WAIT, "Duration of retrieval in the window, by percentile.", "gauge", samples)
 
 
 def _is_relevance(cell: _Cell) -> bool:
-    own = (QER, RDS, RDS_NORM, RCS, RBO, *_RETRIEVED, LATENCY, DEPTH, *_SHARES)
-    return cell.figure not in own
+    signals = (figure for figures in _SIGNALS.values() for figure in figures)
+    return cell.figure not in (QER, *signals, LATENCY, DEPTH, *_SHARES)
 
 
 def _labels(cell: _Cell, *, with_metric: bool) -> dict[str, str]:
@@ -140,7 +186,7 @@ def _windows(store: LiveStore, now: datetime) -> Iterator[Family]:
         Sample(_last(size, store.zone, now)[1].timestamp(), {"window": size}) for size in _SIZES
     ]
     about = "End of the window that the figures are of, in seconds since the epoch."
-    yield Family("ragnostic_window_end_timestamp_seconds", about, "gauge", samples)
+    yield Family(WINDOW_END, about, "gauge", samples)
 
 
 def _counters(store: LiveStore) -> Iterator[Family]:
