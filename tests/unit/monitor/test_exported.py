@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 import shutil
 import subprocess
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,8 +15,10 @@ from ragnostic.exporters.prometheus import exposition
 from ragnostic.exporters.samples import MOST_LABELS, Family
 from ragnostic.monitor.aggregate import aggregate
 from ragnostic.monitor.exported import exported
+from ragnostic.monitor.exported_figures import PERCENTILES
 from ragnostic.monitor.probes import PROBE_SCHEMA, RETRIEVAL
 from ragnostic.monitor.rollups.rolling import roll_up
+from ragnostic.monitor.rollups.series import read_series
 
 CASE = runpy.run_path(str(Path(__file__).parent / "rollups" / "test_rolling.py"))
 NOW = datetime(2026, 3, 3, 1, 30, tzinfo=UTC)
@@ -68,6 +70,34 @@ def test_retrieval_against_the_run_before_is_a_family_of_its_own(store):
     assert found["RetrievalOverlap@10", "retrieve", "", "day", ""] == 1.0
     for name in ("ragnostic_relevance_ratio", "ragnostic_rerank_consistency_ratio"):
         assert values(after, name) == values(before, name)
+
+
+def test_percentiles_and_the_rows_behind_a_figure(store):
+    """By the names that rules use; a stage says where it stands in the pipeline."""
+    families = exported(store, NOW)
+    place = ("retrieve", "answer_span", "day", "")
+    found = values(families, "ragnostic_retrieval_latency_seconds")
+    assert set(PERCENTILES) == {key[0] for key in found}
+    assert found["latency:p95", *place] >= found["latency:p50", *place] > 0
+    rows = values(families, "ragnostic_signal_rows")
+    start, end = datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 3, 3, tzinfo=UTC)
+    for figure in ("latency:p95", "coverage", "QER@5"):
+        series = read_series(
+            store.lake, figure, window="day", start=start, end=end, zone="UTC", stage="retrieve"
+        )
+        ((point,),) = series.values()
+        assert rows[figure.partition(":")[0], *place] == point.n
+    assert values(families, "ragnostic_stage_place")["retrieve",] == 0
+
+
+def test_a_window_whose_rows_are_on_their_way_is_not_the_last_one(store):
+    """Ten minutes after its end a window is looked at, as a check of the alerts does."""
+    family = "ragnostic_window_end_timestamp_seconds"
+    midnight = datetime(2026, 3, 3, tzinfo=UTC)
+    early = values(exported(store, midnight + timedelta(minutes=9)), family)
+    late = values(exported(store, midnight + timedelta(minutes=10)), family)
+    assert early["day",] == (midnight - timedelta(days=1)).timestamp()
+    assert late["day",] == late["hour",] == midnight.timestamp()
 
 
 def test_no_family_has_more_than_five_labels(store):
