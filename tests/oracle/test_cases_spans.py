@@ -170,7 +170,7 @@ def records(spans):
     return {
         next(row["labels"][name] for name in labels if name in row["labels"]): row
         for row, where in rows
-        if where == Where("otlp")
+        if where == Where("otlp", trace=row["trace_id"])
     }
 
 

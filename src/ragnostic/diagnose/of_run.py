@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from ragnostic.adapters.bm25 import Bm25Retriever
-from ragnostic.config import Configuration
+from ragnostic.config import Configuration, needs
 from ragnostic.corpus.chunk_rows import chunk_rows
 from ragnostic.diagnose.diagnosis import Diagnosis, diagnose
 from ragnostic.diagnose.exact import BestOf, DenseSearch, ExactSearch, LexicalSearch, Searched
@@ -178,7 +178,7 @@ def _stages(run: RunData, workshop: Workshop | None) -> Stages:
     asked = [hits.get("top_k") or len(hits.get("ids") or ()) for hits in _hits(run.records, last)]
     choice = None if workshop is None else workshop.configuration.choices.get("rerank")
     counting: CountTokens = count_tokens
-    if workshop is not None and choice is not None and choice.name == "embedding":
+    if workshop is not None and choice is not None and needs(choice, "embedder"):
         counting = workshop.embedder().count_tokens
     rows = run.rows(("record_id", stages[-1])) if reranked else iter(())
     return Stages(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -12,46 +12,33 @@ import pyarrow.compute as pc
 
 from ragnostic.exporters.samples import Family, Histogram, Sample
 from ragnostic.monitor.alerts.check import LATENESS
-from ragnostic.monitor.exported_alerts import alert_families
-from ragnostic.monitor.exported_figures import (
-    CONSISTENCY,
-    EFFICIENCY,
-    LATENCIES,
-    PERCENTILES,
-    RELEVANCE,
-    RELEVANCE_ROWS,
-    RETRIEVAL,
-    SIGNAL_ROWS,
-    SKEW,
-    STAGE_PLACE,
-    WINDOW_END,
-    Exported,
-    exported_as,
-)
+from ragnostic.monitor.live_metrics import OVERLAP, OVERLAP_RBO, QER, RBO, RCS, RDS, RDS_NORM
 from ragnostic.monitor.live_store import LiveStore
 from ragnostic.monitor.rollups.estimates import Sums, estimate
-from ragnostic.monitor.rollups.rows import LATENCY
+from ragnostic.monitor.rollups.rows import COVERAGE, DEPTH, EMPTY, FAILED, LATENCY
 from ragnostic.monitor.rollups.series import Size, windows_of
 from ragnostic.monitor.rollups.sketches import counts_up_to
 
 BOUNDS_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-_ABOUT = {
-    RELEVANCE: "Mean of a relevance metric over the queries of the window.",
-    RELEVANCE_ROWS: "Queries that the mean is over.",
-    SIGNAL_ROWS: "Rows that a signal, a share or a latency is over.",
-    EFFICIENCY: "Useful chunks per second of retrieval (QER).",
-    SKEW: "Relevance distribution skew (RDS): deviation of the spreads of relevant chunks.",
-    CONSISTENCY: "Overlap of two rerankings of the same candidates (RCS, RBO); 1 is stable.",
-    RETRIEVAL: "Overlap of what retrieval found with what it found the day before; 1 is unchanged.",
-    LATENCIES: "Percentile of the duration of retrieval in the window, within 1 %.",
-    "ragnostic_coverage_ratio": "Share of queries for which the judge found any relevant chunk.",
-    "ragnostic_empty_ratio": "Share of retrievals without results.",
-    "ragnostic_failed_ratio": "Share of retrievals that failed.",
+_SHARES = {
+    COVERAGE: "Share of queries for which the judge found any relevant chunk.",
+    EMPTY: "Share of retrievals without results.",
+    FAILED: "Share of retrievals that failed.",
 }
+RELEVANCE = "ragnostic_relevance_ratio"
+EFFICIENCY = "ragnostic_query_efficiency_chunks_per_second"
+SKEW = "ragnostic_relevance_skew_ratio"
+CONSISTENCY = "ragnostic_rerank_consistency_ratio"
+UNCHANGED = "ragnostic_retrieval_overlap_ratio"
+WAIT = "ragnostic_retrieval_wait_seconds"
+ROWS = "ragnostic_figure_rows"
+WINDOW_END = "ragnostic_window_end_timestamp_seconds"
+_SIGNALS = {SKEW: (RDS, RDS_NORM), CONSISTENCY: (RCS, RBO), UNCHANGED: (OVERLAP, OVERLAP_RBO)}
 _ROWS = ("received", "stored", "duplicate", "quarantined", "dropped")
 _SIZES: tuple[Size, ...] = ("hour", "day")
+_PERCENTILES = {"50": f"{LATENCY}:p50", "95": f"{LATENCY}:p95", "99": f"{LATENCY}:p99"}
 _COLUMNS = (
-    *("ts", "judge", "stage", "stage_place", "slice", "value", "metric"),
+    *("ts", "judge", "stage", "slice", "value", "metric"),
     *("n", "sum", "sum_squares", "more", "sketch"),
 )
 
@@ -72,23 +59,13 @@ def exported(store: LiveStore, now: datetime) -> list[Family | Histogram]:
     Of each figure the last hour and the last day that closed ten minutes ago or longer, over
     everything and by category (at most 200, and ``other``); a window without data gives no sample.
     No family has more than five labels. Durations are a histogram over all that was rolled up.
-    Alerts are as the last check found them.
     """
-    cells, places = _cells(store, now)
-    return [
-        *_figures(cells),
-        *_durations(store),
-        *_places(places),
-        *_windows(store, now),
-        *_counters(store),
-        *alert_families(store.root),
-    ]
+    cells = _cells(store, now)
+    return [*_figures(cells), *_durations(store), *_windows(store, now), *_counters(store)]
 
 
-def _cells(store: LiveStore, now: datetime) -> tuple[Mapping[_Cell, Sums], Mapping[str, int]]:
-    """What is known of the last windows, and the place of each stage in the pipeline."""
+def _cells(store: LiveStore, now: datetime) -> Mapping[_Cell, Sums]:
     found: dict[_Cell, Sums] = defaultdict(Sums)
-    places: dict[str, int] = {}
     spans = {size: _last(size, store.zone, now) for size in _SIZES}
     begin, end = min(s for s, _ in spans.values()), max(e for _, e in spans.values())
     rows = store.lake.read("rollups", start=begin, end=end, columns=_COLUMNS)
@@ -97,16 +74,15 @@ def _cells(store: LiveStore, now: datetime) -> tuple[Mapping[_Cell, Sums], Mappi
         more = tuple(row["more"] or ())
         sketches = () if row["sketch"] is None else (row["sketch"],)
         sums = Sums(row["n"], row["sum"], row["sum_squares"], more, sketches)
-        places[row["stage"]] = max(places.get(row["stage"], 0), row["stage_place"])
         for size, (start, finish) in spans.items():
             if start <= row["ts"] < finish:
                 category = row["value"] if row["slice"] else ""
                 found[_Cell(row["metric"], row["stage"], row["judge"], size, category)] += sums
-    return found, places
+    return found
 
 
 def _last(size: Size, zone: str, now: datetime) -> tuple[datetime, datetime]:
-    """The last window that has closed, and whose late rows are here: the one that a check of the
+    """The last window that has closed and whose late rows are here: the one that a check of the
     alerts looks at.
     """
     settled = now - LATENESS
@@ -114,27 +90,76 @@ def _last(size: Size, zone: str, now: datetime) -> tuple[datetime, datetime]:
 
 
 def _figures(cells: Mapping[_Cell, Sums]) -> Iterator[Family]:
-    found: dict[str, list[Sample]] = defaultdict(list)
-    for cell, sums in sorted(cells.items()):
-        for figure in PERCENTILES if cell.figure == LATENCY else (cell.figure,):
-            place = exported_as(figure)
-            value = None if place is None else estimate(figure, sums).value
-            if place is not None and value is not None:
-                labels = _labels(cell, figure if place.labelled else "")
-                found[place.family].append(Sample(value, labels))
-        if (rows := _rows(cell)) is not None:
-            found[rows.rows].append(Sample(float(sums.n), _labels(cell, rows.rows_metric)))
-    for name, about in _ABOUT.items():
-        yield Family(name, about, "gauge", found.get(name, []))
+    def family(name: str, about: str, figures: Iterable[str] | None, *, labelled: bool) -> Family:
+        samples = []
+        for cell in sorted(cells):
+            if cell.figure not in figures if figures is not None else not _is_relevance(cell):
+                continue
+            value = estimate(cell.figure, cells[cell]).value
+            if value is not None:
+                samples.append(Sample(value, _labels(cell, with_metric=labelled)))
+        return Family(name, about, "gauge", samples)
+
+    about = "Mean of a relevance metric over the queries of the window."
+    yield family(RELEVANCE, about, None, labelled=True)
+    rows = [
+        Sample(float(sums.n), _labels(cell, with_metric=True))
+        for cell, sums in sorted(cells.items())
+    ]
+    yield Family(ROWS, "Rows that a figure of the window is over.", "gauge", rows)
+    about = "Useful chunks per second of retrieval (QER)."
+    yield family(EFFICIENCY, about, [QER], labelled=False)
+    about = "Relevance distribution skew (RDS): deviation of the spreads of relevant chunks."
+    yield family(SKEW, about, _SIGNALS[SKEW], labelled=True)
+    about = "Overlap of two rerankings of the same candidates (RCS, RBO); 1 is stable."
+    yield family(CONSISTENCY, about, _SIGNALS[CONSISTENCY], labelled=True)
+    about = "Overlap of what retrieval found with what it found the day before; 1 is unchanged."
+    yield family(UNCHANGED, about, _SIGNALS[UNCHANGED], labelled=True)
+    for figure, said in _SHARES.items():
+        yield family(f"ragnostic_{figure}_ratio", said, [figure], labelled=False)
+    yield _waits(cells)
 
 
-def _rows(cell: _Cell) -> Exported | None:
-    """Where the number of rows of a cell stands."""
-    return exported_as(PERCENTILES[0] if cell.figure == LATENCY else cell.figure)
+def family_of(figure: str) -> tuple[str, dict[str, str]] | None:
+    """The family that a figure is exported in, and the labels that tell it from others there; None
+    where it is not exported.
+
+    >>> family_of("RR@5")
+    ('ragnostic_relevance_ratio', {'metric': 'RR@5'})
+    >>> family_of("latency:p95"), family_of("latency:p80")
+    (('ragnostic_retrieval_wait_seconds', {'percentile': '95'}), None)
+    """
+    if figure.startswith(LATENCY):
+        known = {name: percentile for percentile, name in _PERCENTILES.items()}
+        return (WAIT, {"percentile": known[figure]}) if figure in known else None
+    if figure in _SHARES:
+        return f"ragnostic_{figure}_ratio", {}
+    if figure == QER:
+        return EFFICIENCY, {}
+    for family, figures in _SIGNALS.items():
+        if figure in figures:
+            return family, {"metric": figure}
+    return RELEVANCE, {"metric": figure}
 
 
-def _labels(cell: _Cell, metric: str) -> dict[str, str]:
-    own = {"metric": metric} if metric else {}
+def _waits(cells: Mapping[_Cell, Sums]) -> Family:
+    samples = [
+        Sample(value, {"percentile": percentile, **_labels(cell, with_metric=False)})
+        for cell in sorted(cells)
+        if cell.figure == LATENCY
+        for percentile, figure in _PERCENTILES.items()
+        if (value := estimate(figure, cells[cell]).value) is not None
+    ]
+    return Family(WAIT, "Duration of retrieval in the window, by percentile.", "gauge", samples)
+
+
+def _is_relevance(cell: _Cell) -> bool:
+    signals = (figure for figures in _SIGNALS.values() for figure in figures)
+    return cell.figure not in (QER, *signals, LATENCY, DEPTH, *_SHARES)
+
+
+def _labels(cell: _Cell, *, with_metric: bool) -> dict[str, str]:
+    own = {"metric": cell.figure} if with_metric else {}
     place = {"stage": cell.stage, "judge": cell.judge, "window": cell.window}
     return {**own, **place, "category": cell.category}
 
@@ -158,12 +183,6 @@ def _durations(store: LiveStore) -> Iterator[Histogram]:
             for key in sorted(sketches)
         ],
     )
-
-
-def _places(places: Mapping[str, int]) -> Iterator[Family]:
-    samples = [Sample(float(place), {"stage": stage}) for stage, place in sorted(places.items())]
-    about = "Place of the stage in the pipeline; the last one has the greatest."
-    yield Family(STAGE_PLACE, about, "gauge", samples)
 
 
 def _windows(store: LiveStore, now: datetime) -> Iterator[Family]:
