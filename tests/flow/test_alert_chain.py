@@ -123,7 +123,8 @@ def write(path, document):
 def chain(folder, tmp_path):
     """All of it; gives the port of Prometheus and what the webhook was sent."""
     said = queue.Queue()
-    rules = run(folder, "export", "rules", "--store", "store", "--lang", "zh").stdout
+    options = ("--store", "store", "--lang", "zh", "--settle", "0m")
+    rules = run(folder, "export", "rules", *options).stdout
     (tmp_path / "rules.yml").write_text(rules, encoding="utf-8")
     with ExitStack() as stack:
         start = stack.enter_context
