@@ -71,6 +71,8 @@ def _yaml(document: Any) -> str:
 
     def text_of(dumper: Any, text: str) -> Any:
         style = "|" if "\n" in text else None
+        if not text.replace("\n", "").isprintable():  # other line ends are folded otherwise
+            style = '"'
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
     Dumper.add_representer(str, text_of)
