@@ -20,7 +20,7 @@ FLOW = Path(__file__).parent
 CASE = runpy.run_path(str(FLOW / "live_case.py"))
 run, write_lines = CASE["run"], CASE["write_lines"]
 SCRAPED = runpy.run_path(str(FLOW / "test_prometheus.py"))
-free_port, asked = SCRAPED["free_port"], SCRAPED["asked"]
+free_port = SCRAPED["free_port"]
 PROGRAMS = ("prometheus", "prometheus-alertmanager", "promtool")
 pytestmark = pytest.mark.skipif(
     not all(map(shutil.which, PROGRAMS)),

@@ -139,7 +139,9 @@ def push(request: Any, url: str, headers: Mapping[str, str]) -> int:
     Raises RetrievalError where it cannot be reached or answers with an error.
     """
     import httpx  # noqa: PLC0415 - heavy, loaded on use
-    from google.protobuf.message import DecodeError  # noqa: PLC0415 - on use
+    from google.protobuf.message import (  # type: ignore[import-untyped] # noqa: PLC0415 - on use
+        DecodeError,
+    )
     from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (  # noqa: PLC0415
         ExportMetricsServiceResponse,
     )
