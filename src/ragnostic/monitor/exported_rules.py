@@ -62,21 +62,21 @@ _WORDS: dict[str, tuple[str, str]] = {
     "figure": ("a figure that is not exported", "未导出的指标"),
     "hour": ("the last hour", "最近一小时"),
     "day": ("the last day", "最近一天"),
-    "is": ("{metric} of {window} is {value}.", "{window}的 {metric} 为 {value}。"),
+    "is": ("{metric} of {window} is {value}.", "{window}的 {metric}为 {value}。"),
     "changed": (
         "{metric} of {window} changed by {value} against {against}.",
-        "{window}的 {metric} 与{against}相比变化 {value}。",
+        "{window}的 {metric}与{against}相比变化 {value}。",
     ),
     "held": (
         "{metric} of {window} is {value}, held against {reference}.",
-        "{window}的 {metric} 为 {value}，对照值为 {reference}。",
+        "{window}的 {metric}为 {value}，对照值为 {reference}。",
     ),
     "below": ("Fires below {limit}{more}.", "低于 {limit} 时告警{more}。"),
     "above": ("Fires above {limit}{more}.", "高于 {limit} 时告警{more}。"),
     "drop": ("Fires after a fall by more than {limit}{more}.", "降幅超过 {limit} 时告警{more}。"),
     "rise": ("Fires after a rise by more than {limit}{more}.", "升幅超过 {limit} 时告警{more}。"),
-    "while below": (" while {metric} is below {limit}", "，且 {metric} 低于 {limit}"),
-    "while above": (" while {metric} is above {limit}", "，且 {metric} 高于 {limit}"),
+    "while below": (" while {metric} is below {limit}", "，且 {metric}低于 {limit}"),
+    "while above": (" while {metric} is above {limit}", "，且 {metric}高于 {limit}"),
     "times": (" in {times} windows in a row", "，须连续 {times} 个窗口"),
     "clear": (", ends at {clear}", "，回到 {clear} 时解除"),
     "cause": ("Likely cause: {cause}.", "可能原因：{cause}。"),
@@ -205,7 +205,7 @@ def _measured(rule: Rule, language: Language) -> str:
     text = _said(
         key,
         language,
-        metric=metric_name(rule.metric, language),
+        metric=_named(rule.metric, language),
         window=_said(rule.window, language),
         value=f"{{{{ $value | {how} }}}}",
         against=said(rule.compared_with, language),
@@ -218,12 +218,18 @@ def _held(rule: Rule, language: Language) -> str:
     text = _said(
         "held",
         language,
-        metric=metric_name(rule.metric, language),
+        metric=_named(rule.metric, language),
         window=_said(rule.window, language),
         value=_asked(VALUE, rule),
         reference=_asked(REFERENCE, rule),
     )
     return _prefix("slice", language) + text
+
+
+def _named(metric: str, language: Language) -> str:
+    """The name of a figure in a sentence: Chinese has a space only beside Latin letters."""
+    name = metric_name(metric, language)
+    return f"{name} " if language == "zh" and name[-1:].isascii() else name
 
 
 def _prefix(label: str, language: Language) -> str:
@@ -252,7 +258,7 @@ def _limits(rule: Rule, language: Language) -> str:
 
 def _condition(condition: Condition, language: Language) -> str:
     limit = condition.below if condition.above is None else condition.above
-    name = metric_name(condition.metric, language)
+    name = _named(condition.metric, language)
     return _said(f"while {condition.comparison}", language, metric=name, limit=f"{limit:g}")
 
 

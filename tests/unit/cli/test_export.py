@@ -74,6 +74,16 @@ def test_words_are_of_one_language(store):
     assert alert["annotations"]["summary"] == "MRR@5 告警"
 
 
+def test_figures_and_alerts_are_printed(store):
+    """For the text file collector; the roll-ups are brought up to date first."""
+    check = ["alerts", "check", "--store", str(store), "--now", "2026-03-03T01:30:00Z"]
+    CliRunner().invoke(cli.app, check)
+    text = invoke("prometheus", "--store", store).stdout
+    assert 'ragnostic_intake_rows_total{outcome="stored"} 9.0' in text
+    assert 'ragnostic_retrieval_duration_seconds_count{judge="answer_span"' in text
+    assert 'ragnostic_alert_state{judge="answer_span",rule="mrr-low"' in text
+
+
 def test_the_dashboard_is_json(store):
     """With the colours of the store."""
     made = json.loads(invoke("grafana", "--store", store, "--lang", "zh").stdout)
@@ -94,6 +104,8 @@ def test_figures_are_sent_to_a_collector(store, monkeypatch):
     assert "ragnostic.queue.waiting.records" in {metric.name for metric in metrics}
     assert done.stdout == f"sent {len(metrics)} metrics to {server.url}/v1/metrics\n"
     assert "refused 2 points" in done.stderr
+    with served(lambda _: Said()) as server:
+        assert invoke("otlp", "--store", store, "--endpoint", server.url).stderr == ""
 
 
 def test_what_cannot_be_done_is_said(store):
