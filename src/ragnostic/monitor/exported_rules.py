@@ -71,12 +71,18 @@ _WORDS: dict[str, tuple[str, str]] = {
         "{metric} of {window} is {value}, held against {reference}.",
         "{window}的 {metric}为 {value}，对照值为 {reference}。",
     ),
-    "below": ("Fires below {limit}{more}.", "低于 {limit} 时告警{more}。"),
-    "above": ("Fires above {limit}{more}.", "高于 {limit} 时告警{more}。"),
-    "drop": ("Fires after a fall by more than {limit}{more}.", "降幅超过 {limit} 时告警{more}。"),
-    "rise": ("Fires after a rise by more than {limit}{more}.", "升幅超过 {limit} 时告警{more}。"),
-    "while below": (" while {metric} is below {limit}", "，且 {metric}低于 {limit}"),
-    "while above": (" while {metric} is above {limit}", "，且 {metric}高于 {limit}"),
+    "below": ("Fires below {limit}{also}{more}.", "低于 {limit}{also} 时告警{more}。"),
+    "above": ("Fires above {limit}{also}{more}.", "高于 {limit}{also} 时告警{more}。"),
+    "drop": (
+        "Fires after a fall by more than {limit}{also}{more}.",
+        "降幅超过 {limit}{also} 时告警{more}。",
+    ),
+    "rise": (
+        "Fires after a rise by more than {limit}{also}{more}.",
+        "升幅超过 {limit}{also} 时告警{more}。",
+    ),
+    "while below": (" while {metric} is below {limit}", " 且 {metric}低于 {limit}"),
+    "while above": (" while {metric} is above {limit}", " 且 {metric}高于 {limit}"),
     "times": (" in {times} windows in a row", "，须连续 {times} 个窗口"),
     "clear": (", ends at {clear}", "，回到 {clear} 时解除"),
     "cause": ("Likely cause: {cause}.", "可能原因：{cause}。"),
@@ -247,13 +253,14 @@ def _asked(family: str, rule: Rule) -> str:
 
 
 def _limits(rule: Rule, language: Language) -> str:
-    more = "".join(_condition(one, language) for one in rule.conditions)
+    also = "".join(_condition(one, language) for one in rule.conditions)
+    more = ""
     if rule.times > 1:
-        more += _said("times", language, times=rule.times)
+        more = _said("times", language, times=rule.times)
     if rule.clear is not None:
         more += _said("clear", language, clear=f"{rule.clear:g}")
     limit = f"{rule.limit:.4g}" if not rule.relative else f"{rule.limit * 100:.4g} %"
-    return _said(rule.comparison, language, limit=limit, more=more)
+    return _said(rule.comparison, language, limit=limit, also=also, more=more)
 
 
 def _condition(condition: Condition, language: Language) -> str:
