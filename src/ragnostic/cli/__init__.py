@@ -77,7 +77,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "ragnostic.cli.alerts:app",
         "Live traffic: rules, alerts, and who is told.",
     ),
-    "export": ("ragnostic.cli.export:app", "Live traffic: figures for Prometheus."),
+    "export": (
+        "ragnostic.cli.export:app",
+        "Live traffic: figures and rules for Prometheus, Grafana, OTLP.",
+    ),
     "rcs": ("ragnostic.cli.rcs:rcs", "Is the reranker consistent? The same candidates again."),
     "sentinel": (
         "ragnostic.cli.sentinel:sentinel",
