@@ -16,10 +16,10 @@ _LONGEST_SHOWN = 400
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an item is. ``elsewhere``: a document that holds its text although it is not the one
-    that the gold names, or names no more. ``halves``: the pieces of a span that no chunk holds whole, in order;
-    ``uncut``: the chunk that would hold it, its neighbours put together; ``span`` its place in the
-    document, where it has one.
+    """Where an item is. ``elsewhere``: a document that holds its text although the gold does not
+    name it. ``halves``: the pieces of a span that no chunk holds whole, in order; ``uncut``: the
+    chunk that would hold it, its neighbours put together; ``span`` its place in the document,
+    where it has one.
     """
 
     in_corpus: bool
