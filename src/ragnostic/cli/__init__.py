@@ -90,6 +90,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "ragnostic.cli.gateway:gateway",
         "Stand in front of a service: pass everything on, keep a copy.",
     ),
+    "serve": (
+        "ragnostic.cli.serve:serve",
+        "Gateway, worker, schedule and figures in one, for one machine.",
+    ),
     "metrics": ("ragnostic.cli.metrics:metrics", "The catalogue: formula, range, what it is for."),
 }
 """Command → where it lives, and its line in the help."""
