@@ -94,6 +94,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "ragnostic.cli.serve:serve",
         "Gateway, worker, schedule and figures in one, for one machine.",
     ),
+    "doctor": (
+        "ragnostic.cli.doctor:doctor",
+        "Is everything there? Machine, ports, disk, models, store.",
+    ),
     "metrics": ("ragnostic.cli.metrics:metrics", "The catalogue: formula, range, what it is for."),
 }
 """Command → where it lives, and its line in the help."""
