@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -103,7 +104,8 @@ class ChromaStore:
     def _set_effort(self, effort: int | None) -> None:
         """It takes effect when the collection is opened the next time."""
         if effort != self._set:
-            self._collection.modify(configuration={"hnsw": {"ef_search": effort}})
+            with _quiet():
+                self._collection.modify(configuration={"hnsw": {"ef_search": effort}})
             self._open()
             self._set = effort
 
@@ -130,9 +132,7 @@ class ChromaStore:
             ) from error
 
     def _hnsw(self) -> Mapping[str, Any]:
-        with warnings.catch_warnings():
-            # Collections without an embedding function are called legacy on each look.
-            warnings.simplefilter("ignore", DeprecationWarning)
+        with _quiet():
             found: Mapping[str, Any] | None = self._collection.configuration.get("hnsw")
         if found is None:
             raise UsageError(
@@ -140,6 +140,14 @@ class ChromaStore:
                 hint="only collections of a PersistentClient are supported",
             )
         return found
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Chroma calls a collection without an embedding function legacy at each look."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        yield
 
 
 def _copy(folder: tempfile.TemporaryDirectory[str]) -> Path:

@@ -170,6 +170,6 @@ def _vectors(column: pa.Array, dimension: int) -> tuple[Vectors, tuple[int, ...]
 
 def _texts(batch: pa.RecordBatch, column: str | None) -> tuple[str | None, ...]:
     if column is None:
-        return (None,) * batch.num_rows
+        return (None,) * len(batch)
     values: list[Any] = batch.column(column).to_pylist()
     return tuple(map(text_of, values))
