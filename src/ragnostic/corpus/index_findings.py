@@ -170,7 +170,7 @@ def search_findings(
     set_ = next((point for point in curve if point.usual), None)
     if set_ is not None and set_.recall < target:
         facts = {"recall": set_.recall, "low": set_.low, "high": set_.high, "target": target}
-        yield IndexFinding("low_recall", n, n, facts=facts)
+        yield IndexFinding("low_recall", set_.short, n, facts=facts)
 
 
 def version_findings(found: Contents, usual: Sequence[Neighbours]) -> Iterator[IndexFinding]:

@@ -66,6 +66,8 @@ class Point:
     high: float
     p50_ms: float
     p95_ms: float
+    short: int
+    """Queries for which at least one near neighbour did not come back."""
 
 
 def ask(
@@ -158,7 +160,9 @@ def points(rounds: Sequence[Asked], truth: Exact) -> list[Point]:
         mean = float(known.mean())
         low, high = mean_interval(known, (0.0, 1.0)) or (mean, mean)
         p50, p95 = np.percentile(one.took_ms, [50, 95]).tolist()
-        found.append(Point(one.effort, one.usual, mean, low, high, p50, p95))
+        found.append(
+            Point(one.effort, one.usual, mean, low, high, p50, p95, short=int((known < 1).sum()))
+        )
     return found
 
 

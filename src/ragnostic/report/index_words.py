@@ -54,7 +54,10 @@ ADVICE: Mapping[str, str] = {
     "not_unit": N_(
         "Make vectors unit length before adding, or search by cosine: long vectors win otherwise."
     ),
-    "direction": N_("Sort and cut the results the other way: smaller distances are better."),
+    "direction": N_(
+        "Check what is sorted and cut: of distances the smaller is better, of similarities "
+        "the larger."
+    ),
     "low_recall": N_("Raise the effort as the curve says, or build the index with more links."),
     "unstable_ids": N_("Make ids from document and text, not by counting."),
     "reused_ids": N_("Make ids from document and text: judgments and caches point to wrong texts."),
