@@ -1,7 +1,8 @@
 """Name → implementation, by entry points; the built-in ones are plugins like any other.
 
 Groups: ``ragnostic.retrievers``, ``ragnostic.rerankers``, ``ragnostic.embedders``,
-``ragnostic.chunkers``, ``ragnostic.generators``, ``ragnostic.judges``, ``ragnostic.notifiers``.
+``ragnostic.chunkers``, ``ragnostic.generators``, ``ragnostic.judges``, ``ragnostic.notifiers``,
+``ragnostic.vectorstores``.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ An implementation is a class with an ``Options`` pydantic model (its own config 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -276,6 +276,63 @@ class RecordStore(Protocol):
 
     def days(self, kind: RecordKind) -> list[str]:
         """The days that hold rows, in order."""
+        ...
+
+
+Space = Literal["cosine", "ip", "l2"]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBatch:
+    """Some rows of a vector index. ``vectors`` (n, d): NaN in the rows whose vector is absent or
+    has not ``d`` numbers; ``sizes`` says how many numbers it has. What is not known is None.
+    """
+
+    ids: tuple[str, ...]
+    vectors: Vectors
+    sizes: tuple[int, ...]
+    texts: tuple[str | None, ...]
+    doc_ids: tuple[str | None, ...]
+    versions: tuple[str | None, ...]
+
+
+class Neighbours(NamedTuple):
+    """What a vector index returns for one query, in its order, with the scores that it gives."""
+
+    ids: tuple[str, ...]
+    scores: tuple[float, ...]
+
+
+class VectorStore(Protocol):
+    """A vector index that exists; it is read, never changed.
+
+    ``space``: by what it compares; ``effort``: the name of the setting that trades time for
+    recall (``ef``, ``nprobe``), "" where there is none; ``usual_effort``: what it is set to.
+    """
+
+    space: Space
+    dimension: int
+    effort: str
+    usual_effort: int | None
+
+    def efforts(self, k: int) -> tuple[int, ...]:
+        """Efforts worth measuring for ``k`` results, in order; none without such a setting."""
+        ...
+
+    def count(self) -> int:
+        """How many vectors it holds."""
+        ...
+
+    def scan(self, rows: int) -> Iterator[StoredBatch]:
+        """All of it, ``rows`` at a time; may be called again."""
+        ...
+
+    def search(self, query: Vectors, k: int, effort: int | None = None) -> Neighbours:
+        """The nearest of one query vector (d,), by the index; None is the usual effort."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it."""
         ...
 
 

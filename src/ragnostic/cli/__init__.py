@@ -32,6 +32,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "ragnostic.cli.diagnose:diagnose",
         "Why each relevant item was missed, and what to mend first.",
     ),
+    "index": (
+        "ragnostic.cli.index:app",
+        "Check a vector index: stale, orphaned, missing, and what it misses.",
+    ),
     "compare": (
         "ragnostic.cli.compare:compare_command",
         "Better, worse or cannot tell: two runs, query by query; a gate.",

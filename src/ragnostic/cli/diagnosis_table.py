@@ -97,6 +97,8 @@ def _facts(one: Attributed, texts: Mapping[str, str | None]) -> Iterator[str]:
         "last stage": seen.final,
     }
     known = [f"{name} {rank or 'none'}" for name, rank in ranks.items() if rank is not None]
+    if seen.by_effort is not None:
+        known.append(f"{'found' if seen.by_effort else 'not found'} with a larger effort")
     if seen.overlap is not None:
         known.append(f"shares {seen.overlap:.0%} of the query's words")
     known += [hint.replace("_", " ") for hint in seen.hints]

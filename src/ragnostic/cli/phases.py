@@ -43,6 +43,8 @@ PHASES = {
     "embed query": Phase("embedding", "query", "queries"),
     "rerank": Phase("reranking for", "query", "queries"),
     "answer": Phase("asking for", "answer", "answers"),
+    "read the index": Phase("reading", "row of the index", "rows of the index"),
+    "search the index": Phase("searching at", "effort", "efforts"),
     "report": Phase("writing the report"),
     "sweep": Phase("measuring", "combination", "combinations"),
 }

@@ -24,7 +24,7 @@ class Configuration:
     """A configuration without faults.
 
     ``choices`` maps the tables that name an implementation (chunk, embed, retrieve, rerank,
-    generate) to its class and validated options; a table that is not used (no reranker, no
+    generate, index) to its class and validated options; a table that is not used (no reranker, no
     embedder needed) is absent. ``base_dir`` is the folder that relative paths refer to.
     """
 
@@ -40,9 +40,9 @@ class Configuration:
         """The settings as resolved, by table; an unused stage is ``{"use": "none"}``.
 
         Literal secrets in options are hidden. Where the results are put is left out, the gate,
-        which changes no number, and the generator, which no evaluation asks.
+        which changes no number, and generator and index, which no evaluation asks.
         """
-        left_out: Any = {"run": {"out"}, "gate": True, "generate": True}
+        left_out: Any = {"run": {"out"}, "gate": True, "generate": True, "index": True}
         tables = self.settings.model_dump(mode="json", exclude=left_out)
         tables["dataset"] = _dataset_json(tables["dataset"])
         for name, plug in PLUG_TABLES.items():

@@ -267,6 +267,48 @@ class ReportSettings(Table):
     )
 
 
+class IndexSettings(Table):
+    """The vector index that ``ragnostic index check`` looks into; an evaluation does not use it."""
+
+    use: Name = Field(default="none", description="The library whose index it is; none has none.")
+    chunks: Name | None = Field(
+        default=None,
+        description="What should be in the index, as a JSONL or Parquet file with a row a chunk: "
+        "chunk_id, text and perhaps doc_id. Without it: the corpus, cut by [chunk].",
+    )
+    match: Literal["id", "document"] = Field(
+        default="id",
+        description="Rows are held against what should be there by chunk id, or, where the "
+        "index has ids of its own, by document id.",
+    )
+    sample: int = Field(
+        default=500, ge=0, le=LARGEST, description="Chunks that are embedded again; 0: all."
+    )
+    stale_below: float | None = Field(
+        default=None,
+        ge=-1.0,
+        le=1.0,
+        description="Cosine with its own text below which a vector is stale. Without it: what "
+        "stands out from the others.",
+    )
+    queries: int = Field(
+        default=200, ge=1, le=LARGEST, description="Queries that recall and time are measured by."
+    )
+    top_k: int = Field(default=10, ge=1, le=LARGEST, description="Results a query.")
+    efforts: Annotated[
+        tuple[Annotated[int, Field(ge=1, le=LARGEST)], ...], BeforeValidator(_list_as_tuple)
+    ] = Field(
+        default=(), description="Efforts (ef, nprobe) that are measured; those of the adapter else."
+    )
+    recall: Share = Field(
+        default=0.95,
+        description="Share of the exact neighbours that the index must find as it is set.",
+    )
+    scores: Literal["similarity", "distance"] | None = Field(
+        default=None, description="What your program takes the scores for, where it reads them."
+    )
+
+
 class RunSettings(Table):
     """How the job runs and what it keeps."""
 
@@ -310,6 +352,7 @@ class Settings(Table):
     generate: GenerateSettings = Field(
         default=GenerateSettings(), description="The generator of the answer link."
     )
+    index: IndexSettings = Field(default=IndexSettings(), description="The index to be checked.")
     run: RunSettings = Field(default=RunSettings(), description="The job itself.")
 
 
@@ -323,5 +366,6 @@ TABLES: dict[str, type[Table]] = {
     "report": ReportSettings,
     "gate": GateSettings,
     "generate": GenerateSettings,
+    "index": IndexSettings,
     "run": RunSettings,
 }

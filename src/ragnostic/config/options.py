@@ -44,6 +44,7 @@ PLUG_TABLES = {
     "chunk": PlugTable("chunkers", "by", ("max_tokens", "overlap")),
     "retrieve": PlugTable("retrievers", "use", ()),
     "rerank": PlugTable("rerankers", "use", ("max_tokens", "long")),
+    "index": PlugTable("vectorstores", "use", ()),
     "embed": PlugTable("embedders", "use", ("query_prefix", "cache")),
     "generate": PlugTable("generators", "use", ()),
 }
@@ -58,7 +59,7 @@ def choose(
 ) -> dict[str, Choice]:
     """Table → implementation in use. Every option table is validated, also of those not in use.
 
-    The embedder is chosen only where the retriever or the reranker needs one.
+    The embedder is chosen only where the retriever, the reranker or the index needs one.
     """
     chooser = _Chooser(source, tables, option_tables, find_plugin, faults)
     choices: dict[str, Choice] = {}

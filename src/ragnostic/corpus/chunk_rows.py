@@ -32,7 +32,7 @@ def chunk_rows(path: Path, faults: list[Fault]) -> Iterator[tuple[Chunk, Vector]
     """
     numbers: list[str] = []
     places: dict[str, str] = {}
-    for where, row in _rows(path, faults):
+    for where, row in rows_of(path, faults):
         try:
             chunk, vector = _chunk(row, numbers), _vector(row.get(VECTOR))
         except RowError as error:
@@ -50,7 +50,8 @@ def chunk_rows(path: Path, faults: list[Fault]) -> Iterator[tuple[Chunk, Vector]
         faults.append(Fault("number_ids", message, tuple(numbers[:20]), path.name, len(numbers)))
 
 
-def _rows(path: Path, faults: list[Fault]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def rows_of(path: Path, faults: list[Fault]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """(place, row) of each row of a JSON Lines or Parquet file; a line that is none is a Fault."""
     if path.suffix.lower() in _PARQUET:
         yield from _parquet_rows(path)
         return

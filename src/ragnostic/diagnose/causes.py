@@ -60,8 +60,8 @@ def _rewritten(seen: Evidence) -> bool | None:
 
 
 def _approximated(seen: Evidence) -> bool | None:
-    """Exact search finds it, the index did not return it."""
-    if seen.retrieved is not None or not seen.approximate:
+    """Exact search finds it, the index did not return it, nor does it when it is asked again."""
+    if seen.retrieved is not None or not seen.approximate or seen.by_index:
         return False
     return seen.within(seen.sent_exact)
 
@@ -70,7 +70,8 @@ def _fused_away(seen: Evidence) -> bool | None:
     """One search has it, the list that was made of several has not."""
     if seen.retrieved is not None:
         return seen.candidate is None
-    return False if seen.approximate else seen.within(seen.sent_exact)
+    lost_by_index = seen.approximate and not seen.by_index
+    return False if lost_by_index else seen.within(seen.sent_exact)
 
 
 def _truncated(seen: Evidence) -> bool | None:

@@ -26,6 +26,9 @@ class Evidence:
         Its best rank in any retrieval stage, and in the last of them.
     candidate, final
         Its rank before and after the reranker; without one ``final`` is the candidate's.
+    by_index, by_effort
+        Whether the vector index itself returns it among so many candidates when it is asked again:
+        as it is set, and with a larger effort.
     beyond_limit
         Whether what answers lies behind the text that the reranker read.
     given
@@ -48,6 +51,8 @@ class Evidence:
     candidate: int | None = None
     final: int | None = None
     reranked: bool = False
+    by_index: bool | None = None
+    by_effort: bool | None = None
     beyond_limit: bool | None = None
     given: bool | None = None
     similarity: float | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
+from ragnostic.diagnose.causes import APPROXIMATION, first_cause
 from ragnostic.diagnose.evidence import Evidence
 from ragnostic.diagnose.exact import ExactSearch, Rank, Searched
 from ragnostic.diagnose.gold_places import Place
@@ -33,6 +34,19 @@ class Stages:
     cut_off: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
+class Again(NamedTuple):
+    """The ids that a vector index returns for one text, as it is set and with a larger effort
+    (None: it has no effort to raise).
+    """
+
+    usual: frozenset[str]
+    raised: frozenset[str] | None
+
+
+AskAgain = Callable[[Sequence[str], int, Progress], list[Again]]
+"""(texts, candidates a text, progress) → what the index returns for each."""
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """What is known beside the run. Empty fields are not known: causes that need them are not
@@ -41,7 +55,7 @@ class Known:
     ``chunks``: of the corpus as it is now, by id; ``places``: where an item is; ``index``: chunk
     ids that the index holds, with their texts (None: without), for all items; ``search``: makes an
     exact search of the kind that the retriever approximates; ``approximate``: whether its index
-    may miss what exact search finds.
+    may miss what exact search finds; ``again``: asks the index itself once more.
     """
 
     chunks: Mapping[str, Chunk] = field(default_factory=dict)
@@ -49,6 +63,7 @@ class Known:
     index: Mapping[str, str | None] | None = None
     search: Callable[[Searched], ExactSearch] | None = None
     approximate: bool = True
+    again: AskAgain | None = None
 
 
 def gather(
@@ -58,10 +73,38 @@ def gather(
     missed = found.missed
     places = {_key(item): known.place_of(item) for item in missed}
     ranks = _exact_ranks(found, missed, places, known, progress)
-    return {
+    evidence = {
         _key(item): _evidence(item, found, stages, known, places[_key(item)], ranks)
         for item in missed
     }
+    return evidence | _asked_again(found, missed, evidence, stages, known, progress)
+
+
+def _asked_again(  # noqa: PLR0917 - all that is known so far
+    found: Found,
+    missed: Sequence[Item],
+    evidence: Mapping[Key, Evidence],
+    stages: Stages,
+    known: Known,
+    progress: Progress,
+) -> dict[Key, Evidence]:
+    """The evidence of what only the index can have lost, with what it says when asked again."""
+    if known.again is None or not known.approximate:
+        return {}
+    items = [item for item in missed if first_cause(evidence[_key(item)]) == APPROXIMATION]
+    sent = {item.query_id: found.asked[item.query_id].sent for item in items}
+    texts = list(dict.fromkeys(text for one in sent.values() for text in one))
+    answers = dict(zip(texts, known.again(texts, stages.depth, progress), strict=True))
+    told: dict[Key, Evidence] = {}
+    for item in items:
+        of_item = [answers[text] for text in sent[item.query_id]]
+        raised = [one.raised for one in of_item if one.raised is not None]
+        told[_key(item)] = replace(
+            evidence[_key(item)],
+            by_index=any(not one.usual.isdisjoint(item.ids) for one in of_item),
+            by_effort=any(not one.isdisjoint(item.ids) for one in raised) if raised else None,
+        )
+    return told
 
 
 def _key(item: Item) -> Key:

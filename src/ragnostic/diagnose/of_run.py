@@ -17,6 +17,7 @@ from ragnostic.diagnose.exact import BestOf, DenseSearch, ExactSearch, LexicalSe
 from ragnostic.diagnose.gathering import Known, Stages, cut_by_reranker, gather
 from ragnostic.diagnose.gold_places import GoldPlaces, Place
 from ragnostic.diagnose.misses import Item, read_items
+from ragnostic.diagnose.of_index import ask_again, held_texts
 from ragnostic.errors import DataError, Fault, UsageError
 from ragnostic.judges.gold_resolving import Resolved, Resolver
 from ragnostic.offline.implementations import Workshop
@@ -76,12 +77,17 @@ def _with_configuration(
     inputs = load_inputs(configuration, means.progress)
     remarks += _changed(run, inputs)
     workshop = Workshop(configuration, inputs.chunks, means.progress)
+    has_index = "index" in configuration.choices
+    index = _listed(means.index, remarks) or _own_index(inputs, configuration)
+    if index is None and has_index:
+        index = held_texts(workshop)
     known = Known(
         chunks={chunk.id: chunk for chunk in inputs.chunks},
         place_of=_places(inputs, configuration) if inputs.corpus else lambda _: None,
-        index=_listed(means.index, remarks) or _own_index(inputs, configuration),
+        index=index,
         search=_search(means.exact, workshop, remarks),
         approximate=configuration.choices["retrieve"].name not in _OWN,
+        again=ask_again(workshop) if has_index and inputs.chunks else None,
     )
     return known, _stages(run, workshop)
 

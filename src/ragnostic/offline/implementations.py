@@ -13,7 +13,15 @@ from ragnostic.config import Choice, Configuration, needs
 from ragnostic.offline.calls import CallPolicy
 from ragnostic.offline.memo import Memo, embedder_key
 from ragnostic.offline.retrying_embedder import RetryingEmbedder
-from ragnostic.ports import Embedder, Progress, Reranker, Resources, Retriever, no_progress
+from ragnostic.ports import (
+    Embedder,
+    Progress,
+    Reranker,
+    Resources,
+    Retriever,
+    VectorStore,
+    no_progress,
+)
 from ragnostic.records import Chunk
 
 _CACHE_FILE = "vectors.sqlite"
@@ -43,6 +51,12 @@ class Workshop:
         """The reranker, or None where the stage is switched off."""
         choice = self.configuration.choices.get("rerank")
         return None if choice is None else self._build(choice)
+
+    def store(self) -> VectorStore:
+        """The vector index of [index], opened; the caller closes it."""
+        choice = self.configuration.choices["index"]
+        found: VectorStore = choice.plugin.build(choice.options, self._resources(None))
+        return found
 
     def embedder(self) -> CachedEmbedder:
         """The embedder behind its cache."""

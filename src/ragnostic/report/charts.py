@@ -39,6 +39,7 @@ _NAMESPACE = re.compile(r"""\sxmlns(?::xlink)?="[^"]*\"""")
 _FONT = re.compile(r"""\sfont-family="[^"]*\"""")
 _ARIA = re.compile(r"""\s(?:aria-[a-z]+|role)="[^"]*\"""")
 _OPEN = re.compile(r"<svg\b[^>]*\bviewBox=\"(?P<box>[^\"]*)\"[^>]*>")
+_VARIABLE = re.compile(r"var\(--\w+, ([^)]*)\)")
 _ID = re.compile(r"""\sid="(?P<id>[^"]*)\"""")
 
 
@@ -55,13 +56,18 @@ def render_chart(chart: Any, *, key: str, title: str, summary: str) -> str:
     return accessible_svg(drawn, key=key, title=title, summary=summary)
 
 
-def to_png(chart: Any) -> bytes:
-    """The chart as a PNG on white, at twice its size: for what shows no SVG, such as mail."""
+def plain_chart(chart: Any, *, png: bool) -> bytes:
+    """The chart as a picture of its own, in the colours of a light page: SVG, or PNG at twice
+    the size.
+    """
     import vl_convert  # noqa: PLC0415 - heavy, loaded on use
 
-    spec = chart.configure(background="white", padding=8, view={"stroke": None}).to_dict()
-    png: bytes = vl_convert.vegalite_to_png(spec, scale=2)
-    return png
+    drawn: str = vl_convert.vegalite_to_svg(chart.configure(**_CONFIG).to_dict())
+    drawn = _VARIABLE.sub(r"\1", drawn)
+    if not png:
+        return drawn.encode("utf-8")
+    picture: bytes = vl_convert.svg_to_png(drawn, scale=2)
+    return picture
 
 
 def accessible_svg(drawn: str, *, key: str, title: str, summary: str) -> str:

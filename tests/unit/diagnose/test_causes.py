@@ -75,3 +75,10 @@ def test_what_could_not_be_tested_is_named():
         "index_approximation",
     ]
     assert untested(Evidence(**LOST)) == []
+
+
+def test_an_index_that_returns_it_when_asked_again_did_not_lose_it():
+    """What the index has and the list has not was lost behind the index."""
+    assert first_cause(Evidence(**LOST, by_index=False, by_effort=True)) == "index_approximation"
+    assert first_cause(Evidence(**LOST, by_index=False, by_effort=False)) == "index_approximation"
+    assert first_cause(Evidence(**LOST, by_index=True, by_effort=True)) == "fusion"

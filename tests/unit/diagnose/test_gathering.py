@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ragnostic.diagnose.causes import first_cause
 from ragnostic.diagnose.exact import Rank
-from ragnostic.diagnose.gathering import Known, Stages, cut_by_reranker, gather
+from ragnostic.diagnose.gathering import Again, Known, Stages, cut_by_reranker, gather
 from ragnostic.diagnose.gold_places import Place
 from ragnostic.diagnose.misses import Asked, Found, Item
 from ragnostic.records import Chunk
@@ -146,3 +146,31 @@ def test_marks_of_the_reranker_by_record():
         {"record_id": "s", "rerank": None},
     ]
     assert cut_by_reranker(iter(rows), "rerank") == {"q": frozenset({"a"})}
+
+
+def test_the_index_is_asked_again_for_what_only_it_can_have_lost():
+    """With every text that was sent; not where something else explains the miss."""
+    asked = []
+
+    def again(texts, depth, progress):
+        del progress
+        asked.append((tuple(texts), depth))
+        return [Again(frozenset({"b"}), frozenset({"a", "b"})) for _ in texts]
+
+    near = TableSearch({("vpn", "a"): 3})
+    seen = evidence(item(), Known(chunks=CHUNKS, search=near, again=again))
+    assert (seen.by_index, seen.by_effort) == (False, True)
+    assert asked == [(("vpn",), 20)]
+    far = TableSearch({("vpn", "a"): 40})
+    assert evidence(item(), Known(chunks=CHUNKS, search=far, again=again)).by_index is None
+    exact = Known(chunks=CHUNKS, search=near, again=again, approximate=False)
+    assert evidence(item(), exact).by_index is None
+
+
+def test_an_index_without_an_effort_says_nothing_of_a_larger_one():
+    """That is not known, not false."""
+    search = TableSearch({("vpn", "a"): 3})
+    known = Known(chunks=CHUNKS, search=search, again=lambda *_: [Again(frozenset({"a"}), None)])
+    seen = evidence(item(), known)
+    assert (seen.by_index, seen.by_effort) == (True, None)
+    assert first_cause(seen) == "fusion"

@@ -23,7 +23,7 @@ from ragnostic.text import has_han
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
 NOTIFIERS = "notifiers"
-KINDS = ("retrievers", "rerankers", "embedders", "chunkers", "generators")
+KINDS = ("retrievers", "rerankers", "embedders", "chunkers", "generators", "vectorstores")
 JUDGES = "judges"
 """Chosen in the settings of a store, not of an evaluation."""
 GUIDES = {
@@ -32,6 +32,7 @@ GUIDES = {
     "embed": "embedders.md",
     "chunk": "corpus-and-chunking.md",
     "generate": "answers.md",
+    "index": "index-check.md",
 }
 MAKERS = {"Fault", "_fault", "_listed", "_quotes"}
 """Names of the functions whose first argument is the kind of a fault."""

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from ragnostic.monitor.rollups.series import Point, Size, read_series
 from ragnostic.notify.channel import Charts
 from ragnostic.ports import Notice, RecordStore
-from ragnostic.report.charts import to_png
+from ragnostic.report.charts import plain_chart
 from ragnostic.report.drawings import data
 
 WINDOWS = 28
@@ -51,7 +51,8 @@ def alert_charts(store: RecordStore) -> Charts:
         known = [one for one in chosen[0] if one.value is not None] if chosen else []
         if notice.kind == "test" or len(known) < 2:
             return {}
-        return {notice.metric: to_png(_chart(known, notice, _FORMATS[size]))}
+        chart = _chart(known, notice, _FORMATS[size])
+        return {notice.metric: plain_chart(chart, png=True)}
 
     return charts
 
@@ -77,4 +78,4 @@ def _chart(points: Sequence[Point], notice: Notice, shown: str) -> Any:
         held = data([{"held": notice.reference}])
         rule = alt.Chart(held).mark_rule(color=_LIMIT, strokeDash=[5, 4], strokeWidth=1.5)
         layers.append(rule.encode(y="held:Q"))
-    return alt.layer(*layers).properties(width=_SIZE[0], height=_SIZE[1])
+    return alt.layer(*layers).properties(width=_SIZE[0], height=_SIZE[1], background="white")
