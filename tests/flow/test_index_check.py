@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -196,6 +197,27 @@ def test_mistakes_are_told_in_a_sentence(folder, arguments, code, words):
     done = ragnostic("index", "check", "eval.toml", *arguments)
     assert (done.exit_code, words in done.output) == (code, True), done.output
     assert "Traceback" not in done.output
+
+
+def test_a_library_that_is_not_installed_is_named(folder, monkeypatch):
+    """By the name under which it is installed."""
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    done = ragnostic("index", "check", "eval.toml")
+    assert done.exit_code == 2
+    assert "pip install faiss-cpu" in done.output
+
+
+def test_without_a_corpus_the_index_is_held_against_nothing(folder):
+    """What it holds is checked all the same, and few queries stand for many."""
+    text = Path("eval.toml").read_text().replace('corpus = "corpus.jsonl"', "")
+    own = text.replace('use = "bm25"', 'use = "python"')
+    Path("eval.toml").write_text(f'{own}\n[retrieve.python]\ntarget = "json:loads"\n')
+    sets = ("--set", "index.queries=7", "--json")
+    told = json.loads(ragnostic("index", "check", "eval.toml", *sets).stdout)
+    assert told["expected"] is None
+    assert told["recall"]["queries"] == 7
+    assert told["compared"] == 400
+    assert {"missing", "orphan"} <= set(told["untested"])
 
 
 def test_diagnosis_verifies_what_the_index_lost(folder, monkeypatch):

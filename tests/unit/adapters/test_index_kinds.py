@@ -86,6 +86,14 @@ def test_a_binary_index_of_faiss_is_refused(tmp_path):
         opened("faiss", tmp_path, path="docs.faiss", rows=rows(tmp_path))
 
 
+def test_other_metrics_of_faiss_are_refused(tmp_path):
+    """There is no exact search to hold them against."""
+    faiss = pytest.importorskip("faiss")
+    faiss.write_index(faiss.IndexFlat(16, faiss.METRIC_L1), str(tmp_path / "docs.faiss"))
+    with pytest.raises(UsageError, match="neither inner product nor L2"):
+        opened("faiss", tmp_path, path="docs.faiss", rows=rows(tmp_path))
+
+
 def test_an_empty_index_of_faiss_holds_nothing(tmp_path):
     """Also one of lists."""
     faiss = pytest.importorskip("faiss")
