@@ -118,7 +118,7 @@ def main() -> None:
         documents, questions = READERS[name](given.data / name)
         with tempfile.TemporaryDirectory() as scratch:
             folder = (given.keep or Path(scratch)) / name
-            found = measure(System.of(documents, questions, name), questions, folder)
+            found = measure(*System.of(documents, questions, cut_up=name != "rgb-zh"), folder)
         print(f"\n### {name}\n")
         _print(found)
 

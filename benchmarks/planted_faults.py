@@ -35,6 +35,7 @@ FAULTS = (
 _OWN_CHUNK = FAULTS[:3]
 """Faults of a chunk: their items share it with no other."""
 K, DEPTH, CHUNK_TOKENS, SHARE = 10, 20, 300, 1 / 7
+FILLER = "foreword"
 CONFIG = """\
 [dataset]
 path = "eval.jsonl"
@@ -91,7 +92,6 @@ class World:
     """By chunk id: the text that the index holds."""
     demoted: Mapping[str, list[str]]
     effort: int | None
-    limit: int
 
     @cached_property
     def vectors(self) -> Any:
@@ -109,24 +109,35 @@ class World:
         at = self.texts[doc_id].find(quote)
         return None if at < 0 else (at, at + len(quote))
 
-    def chunk(self, question_id: str) -> Chunk | None:
-        """The chunk that holds half of the answer or more."""
-        place, doc_id = self.place(question_id), self.questions[question_id][1]
-        for chunk in self.chunks if place else ():
-            start, end = place or (0, 0)
-            shared = min(end, chunk.end) - max(start, chunk.start)
-            if chunk.doc_id == doc_id and 2 * shared >= end - start:
-                return chunk
-        return None
+    @cached_property
+    def of_document(self) -> dict[str, list[Chunk]]:
+        """The chunks of each document."""
+        found: dict[str, list[Chunk]] = {}
+        for chunk in self.chunks:
+            found.setdefault(chunk.doc_id, []).append(chunk)
+        return found
 
-    def rank(self, question_id: str, chunk: Chunk) -> int:
-        """By brute force over what the index holds; 0 for what it does not hold."""
-        if chunk.id not in self.positions:
-            return 0
-        scores = (
-            self.vectors @ HashingEmbedder().embed([self.questions[question_id][0]], "query")[0]
-        )
-        return int((scores >= scores[self.positions[chunk.id]] - 1e-6).sum())
+    def matching(self, question_id: str) -> list[Chunk]:
+        """The chunks that hold half of the answer or more."""
+        place, doc_id = self.place(question_id), self.questions[question_id][1]
+        start, end = place or (0, 0)
+        return [
+            chunk
+            for chunk in self.of_document.get(doc_id, ())
+            if place and 2 * (min(end, chunk.end) - max(start, chunk.start)) >= end - start
+        ]
+
+    def rank(self, question_id: str) -> int:
+        """Of the best chunk, by brute force over what the index holds; past all for none."""
+        rows = [
+            self.positions[chunk.id]
+            for chunk in self.matching(question_id)
+            if self.held.get(chunk.id) == chunk.text
+        ]
+        query = HashingEmbedder().embed([self.questions[question_id][0]], "query")[0]
+        scores = self.vectors @ query
+        best = max((scores[row] for row in rows), default=np.inf)
+        return int((scores >= best - 1e-6).sum()) if rows else len(scores) + 1
 
 
 @dataclass(frozen=True)
@@ -146,31 +157,36 @@ class System:
 
     documents: Mapping[str, str]
     borders: Mapping[str, Sequence[int]]
-    kind: str
+    limit: int
+    """Tokens that the reranker reads where it has a limit: no chunk without filler has more."""
 
     @classmethod
-    def of(cls, documents: Mapping[str, str], questions: Sequence[Question], name: str) -> System:
-        """Whole passages over HNSW; sections of pages, none of which cuts an answer, over IVF."""
-        if name == "rgb-zh":
-            return cls(documents, {}, "hnsw")
-        spans: dict[str, list[tuple[int, int]]] = {}
-        for one in questions:
-            spans.setdefault(one.doc_id, []).append((one.start, one.end))
-        chunker = MarkdownChunker(CHUNK_TOKENS, 0)
-        borders = {
-            doc_id: [
-                chunk.start
-                for chunk in chunker.chunk(Document(doc_id, text))[1:]
-                if not any(s < chunk.start < e for s, e in spans.get(doc_id, ()))
-            ]
-            for doc_id, text in documents.items()
-        }
-        return cls(documents, borders, "ivf")
+    def of(
+        cls, documents: Mapping[str, str], questions: Sequence[Question], *, cut_up: bool
+    ) -> tuple[System, list[Question]]:
+        """The system, and the questions with their answers where they are in it.
+
+        ``cut_up``: sections of pages, none of which cuts an answer; else whole passages. Before a
+        share of the answers stands filler, by which they lie beyond the limit.
+        """
+        borders = _sections(documents, questions) if cut_up else {}
+        plain = cls(documents, borders, 0).world(questions, Planted())
+        limit = max(count_tokens(chunk.text) for chunk in plain.chunks)
+        draw = np.random.default_rng(20_261_202)
+        texts, moved = dict(documents), {one.id: one for one in questions}
+        where = {one.id: chunks[0] for one in questions if (chunks := plain.matching(one.id))}
+        alone = Counter(chunk.id for chunk in where.values())
+        chosen = [
+            chunk for name, chunk in where.items() if alone[chunk.id] == 1 and draw.random() < SHARE
+        ]
+        for chunk in sorted(chosen, key=lambda one: (one.doc_id, -one.start)):
+            _fill(texts, borders, moved, chunk, limit)
+        return cls(texts, borders, limit), list(moved.values())
 
     def plant(self, questions: Sequence[Question]) -> Planted:
         """Each fault for a share of the questions, drawn without regard to the others."""
         world = self.world(questions, Planted())
-        chunks = {one.id: chunk.id for one in questions if (chunk := world.chunk(one.id))}
+        chunks = {one.id: world.matching(one.id)[0].id for one in questions}
         shared = Counter(chunks.values())
         draw = np.random.default_rng(20_261_201)
         groups = {
@@ -201,40 +217,12 @@ class System:
             for doc_id, text in texts.items()
             for chunk in cut(Document(doc_id, text), borders.get(doc_id, ()))
         ]
-        world = World(texts, asked, borders, chunks, {c.id: c.text for c in chunks}, {}, None, 0)
-        return self._with_searches(world, questions, planted)
-
-    def _with_searches(
-        self, world: World, questions: Sequence[Question], planted: Planted
-    ) -> World:
-        held, asked = dict(world.held), dict(world.questions)
-        demoted: dict[str, list[str]] = {}
-        shifted = [*world.chunks[len(world.chunks) // 2 :], *world.chunks]
-        for number, one in enumerate(questions):
-            chunk = world.chunk(one.id)
-            if chunk is None:
-                continue
-            if planted.hits("not_indexed", one.id):
-                if number % 2:
-                    held.pop(chunk.id, None)
-                else:
-                    held[chunk.id] = shifted[world.chunks.index(chunk)].text
-            if planted.hits("representation", one.id):
-                asked[one.id] = (_abbreviated(one.text, chunk.text), *asked[one.id][1:])
-            if planted.hits("rerank_demotion", one.id):
-                demoted.setdefault(asked[one.id][0], []).append(chunk.id)
-        ends = [count for one in questions if (count := _answer_end(world, one.id)) is not None]
-        limit = max(16, int(np.quantile(ends, 0.7)))
-        effort = 1 if "index_approximation" in planted.active else None
-        return replace(
-            world, held=held, questions=asked, demoted=demoted, effort=effort, limit=limit
-        )
+        world = World(texts, asked, borders, chunks, {c.id: c.text for c in chunks}, {}, None)
+        return _with_searches(world, questions, planted)
 
     def natural(self, told: Told, question_id: str) -> str:
         """Why a system without faults lost an item."""
-        chunk = told.world.chunk(question_id)
-        rank = 0 if chunk is None else told.world.rank(question_id, chunk)
-        return "cut_off" if rank <= DEPTH else "representation"
+        return "cut_off" if told.world.rank(question_id) <= DEPTH else "representation"
 
     def truth(self, planted: Planted, told: Told, question_id: str) -> str | None:
         """The first planted fault that loses an item; None where none does.
@@ -242,25 +230,81 @@ class System:
         All items are found where nothing is planted. A search fault (representation, index) loses
         what then is no candidate; one of the reranker what is a candidate.
         """
-        world, chunk = told.world, told.world.chunk(question_id)
+        world, chunks = told.world, told.world.matching(question_id)
         cut_up = "cut_by_chunker" if planted.hits("cut_by_chunker", question_id) else None
         if planted.hits("not_in_corpus", question_id):
             return "not_in_corpus"
-        if chunk is None:
+        if not chunks:
             return cut_up
-        if world.held.get(chunk.id) != chunk.text:
+        if all(world.held.get(chunk.id) != chunk.text for chunk in chunks):
             return "not_indexed"
-        if chunk.id in told.candidates[question_id]:
-            return _by_reranker(world, planted, question_id) or cut_up
-        if world.rank(question_id, chunk) <= DEPTH:
+        if any(chunk.id in told.candidates[question_id] for chunk in chunks):
+            return self._by_reranker(world, planted, question_id) or cut_up
+        if world.rank(question_id) <= DEPTH:
             return "index_approximation" if world.effort else None
         return "representation" if planted.hits("representation", question_id) else cut_up
 
+    def _by_reranker(self, world: World, planted: Planted, question_id: str) -> str | None:
+        if "truncated" in planted.active and (_answer_end(world, question_id) or 0) > self.limit:
+            return "truncated"
+        return "rerank_demotion" if planted.hits("rerank_demotion", question_id) else None
 
-def _by_reranker(world: World, planted: Planted, question_id: str) -> str | None:
-    if "truncated" in planted.active and _beyond(world, question_id, world.limit):
-        return "truncated"
-    return "rerank_demotion" if planted.hits("rerank_demotion", question_id) else None
+
+def _sections(documents: Mapping[str, str], questions: Sequence[Question]) -> dict[str, list[int]]:
+    """Borders of sections, without those inside of an answer."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for one in questions:
+        spans.setdefault(one.doc_id, []).append((one.start, one.end))
+    chunker = MarkdownChunker(CHUNK_TOKENS, 0)
+    return {
+        doc_id: [
+            chunk.start
+            for chunk in chunker.chunk(Document(doc_id, text))[1:]
+            if not any(s < chunk.start < e for s, e in spans.get(doc_id, ()))
+        ]
+        for doc_id, text in documents.items()
+    }
+
+
+def _fill(
+    texts: dict[str, str],
+    borders: Mapping[str, list[int]],
+    questions: dict[str, Question],
+    chunk: Chunk,
+    limit: int,
+) -> None:
+    """Filler at the beginning of a chunk; what stands behind it moves."""
+    filler = f"{FILLER} " * limit
+    text = texts[chunk.doc_id]
+    texts[chunk.doc_id] = text[: chunk.start] + filler + text[chunk.start :]
+    for place, border in enumerate(borders.get(chunk.doc_id, ())):
+        borders[chunk.doc_id][place] = border + len(filler) * (border > chunk.start)
+    for name, one in questions.items():
+        if one.doc_id == chunk.doc_id and one.start >= chunk.start:
+            moved = replace(one, start=one.start + len(filler), end=one.end + len(filler))
+            questions[name] = moved
+
+
+def _with_searches(world: World, questions: Sequence[Question], planted: Planted) -> World:
+    held, asked = dict(world.held), dict(world.questions)
+    demoted: dict[str, list[str]] = {}
+    texts = [chunk.text for chunk in world.chunks]
+    for number, one in enumerate(questions):
+        chunks = world.matching(one.id)
+        for place, chunk in enumerate(chunks):
+            if planted.hits("not_indexed", one.id):
+                held[chunk.id] = texts[(number * 37 + place) % len(texts)]  # stale …
+                if number % 2:
+                    del held[chunk.id]  # … or gone
+            if planted.hits("rerank_demotion", one.id):
+                demoted.setdefault(one.id, []).append(chunk.id)
+        if chunks and planted.hits("representation", one.id):
+            asked[one.id] = (_abbreviated(one.text, chunks[0].text), *asked[one.id][1:])
+    by_text: dict[str, list[str]] = {}
+    for name, ids in demoted.items():
+        by_text.setdefault(asked[name][0], []).extend(ids)
+    effort = 1 if "index_approximation" in planted.active else None
+    return replace(world, held=held, questions=asked, demoted=by_text, effort=effort)
 
 
 def _remove(texts: dict[str, str], borders: dict[str, list[int]], doc_id: str, quote: str) -> None:
@@ -293,14 +337,10 @@ def _abbreviated(question: str, passage: str) -> str:
 
 def _answer_end(world: World, question_id: str) -> int | None:
     """Tokens of the chunk up to the end of the answer."""
-    place, chunk = world.place(question_id), world.chunk(question_id)
-    if place is None or chunk is None:
+    place, chunks = world.place(question_id), world.matching(question_id)
+    if place is None or not chunks:
         return None
-    return count_tokens(chunk.text[: place[1] - chunk.start])
-
-
-def _beyond(world: World, question_id: str, limit: int) -> bool:
-    return (_answer_end(world, question_id) or 0) > limit
+    return min(count_tokens(chunk.text[: place[1] - chunk.start]) for chunk in chunks)
 
 
 def run(system: System, questions: Sequence[Question], planted: Planted, folder: Path) -> Told:
@@ -333,6 +373,7 @@ def _environment(system: System, folder: Path) -> dict[str, str]:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: planted\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(ENTRY_POINTS)
     counts = Counter(word for text in system.documents.values() for word in set(words(text)))
+    counts[FILLER] = len(system.documents)
     base = {"counts": counts, "texts": len(system.documents)}
     (folder / "plants.json").write_text(json.dumps(base), encoding="utf-8")
     os.environ["PLANTS"] = str(folder / "plants.json")
@@ -356,7 +397,9 @@ def _write(system: System, world: World, planted: Planted, folder: Path) -> None
         ),
     )
     said = json.loads((folder / "plants.json").read_text(encoding="utf-8"))
-    said |= {"borders": world.borders, "demoted": world.demoted, "kind": system.kind}
+    said |= {"borders": world.borders, "demoted": world.demoted}
+    # Small changes of what is indexed change a graph everywhere: with it, one fault at a time.
+    said["kind"] = "hnsw" if planted.active == {"index_approximation"} else "ivf"
     said["trained"] = [
         chunk.text
         for doc_id, text in system.documents.items()
@@ -364,7 +407,7 @@ def _write(system: System, world: World, planted: Planted, folder: Path) -> None
     ]
     said |= {"effort": world.effort, "index": str(folder / "index.jsonl")}
     (folder / "plants.json").write_text(json.dumps(said), encoding="utf-8")
-    limit = world.limit if "truncated" in planted.active else 100_000
+    limit = system.limit if "truncated" in planted.active else 100_000
     (folder / "c.toml").write_text(CONFIG.format(depth=DEPTH, k=K, limit=limit))
 
 

@@ -23,7 +23,7 @@ def bench(shared, tmp_path_factory):
         faults = sys.modules["planted_faults"]
         folder = tmp_path_factory.mktemp("planted")
         documents, questions = names.READERS["gitlab-handbook"](shared / "data" / "gitlab-handbook")
-        system = names.System.of(documents, questions, "gitlab-handbook")
+        system, questions = names.System.of(documents, questions, cut_up=True)
         first = names.run(system, questions, names.Planted(), folder / "clean")
         yield SimpleNamespace(
             names=names, faults=faults, folder=folder, system=system, questions=questions,

@@ -81,7 +81,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "ragnostic.cli.alerts:app",
         "Live traffic: rules, alerts, and who is told.",
     ),
-    "export": ("ragnostic.cli.export:app", "Live traffic: figures for Prometheus."),
+    "export": (
+        "ragnostic.cli.export:app",
+        "Live traffic: figures and rules for Prometheus, Grafana, OTLP.",
+    ),
     "rcs": ("ragnostic.cli.rcs:rcs", "Is the reranker consistent? The same candidates again."),
     "sentinel": (
         "ragnostic.cli.sentinel:sentinel",
@@ -90,6 +93,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "gateway": (
         "ragnostic.cli.gateway:gateway",
         "Stand in front of a service: pass everything on, keep a copy.",
+    ),
+    "serve": (
+        "ragnostic.cli.serve:serve",
+        "Gateway, worker, schedule and figures in one, for one machine.",
+    ),
+    "doctor": (
+        "ragnostic.cli.doctor:doctor",
+        "Is everything there? Machine, ports, disk, models, store.",
     ),
     "metrics": ("ragnostic.cli.metrics:metrics", "The catalogue: formula, range, what it is for."),
 }

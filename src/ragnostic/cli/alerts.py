@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ragnostic.cli.alerts_actions import actions_command, as_json_of, print_ran, ran_warnings
 from ragnostic.cli.alerts_backtest import backtest_command
 from ragnostic.cli.alerts_hand import ack, silence
 from ragnostic.cli.alerts_list import list_command
@@ -32,15 +33,17 @@ from ragnostic.cli.console import print_json, print_warnings
 from ragnostic.cli.live_options import Store
 from ragnostic.config.source import read_source
 from ragnostic.errors import EXIT_GATE, ConfigError, counted
+from ragnostic.monitor.alerts.action_runs import AUDIT, Ran, Setting, run_orders
+from ragnostic.monitor.alerts.alert_chart import alert_charts
 from ragnostic.monitor.alerts.book import Book
 from ragnostic.monitor.alerts.check import Checked, check_alerts
-from ragnostic.monitor.alerts.outbox import BookOutbox
+from ragnostic.monitor.alerts.outbox import BookOutbox, Orders
 from ragnostic.monitor.alerts.rule_files import RuleBook
 from ragnostic.monitor.alerts.views import notice_json, views
 from ragnostic.monitor.live_store import open_store
 from ragnostic.monitor.rollups.rolling import roll_up
-from ragnostic.notify.channel import Channel, load_channels, plan_channels
-from ragnostic.notify.delivery import Delivered, deliver
+from ragnostic.notify.channel import Channel, Charts, load_channels, plan_channels
+from ragnostic.notify.delivery import Delivered, deliver, refresh
 
 app = typer.Typer(
     add_completion=False,
@@ -69,7 +72,10 @@ def check(
     now: Now = "now",
     lateness: Lateness = "10m",
     no_send: Annotated[
-        bool, typer.Option("--no-send", help="Leave the messages in the outbox.")
+        bool, typer.Option("--no-send", help="Leave messages and actions waiting.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Write down what actions would do; do nothing.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -81,7 +87,9 @@ def check(
     late = span(lateness, "--lateness")
     with open_store(store, os.environ) as opened, open_book(store) as (book, zone):
         rulebook = rules_of(store, rules)
-        channels = _channels(rules_path(store, rules), send=not no_send)
+        path = rules_path(store, rules)
+        charts = alert_charts(opened.lake)
+        channels = _channels(path, charts, send=not no_send)
         roll_up(opened)
         checked = check_alerts(
             opened.lake,
@@ -93,33 +101,47 @@ def check(
             lateness=late,
             posted=datetime.now(UTC),
         )
-        sent = _Sent() if no_send else _send(book, channels)
-    print_warnings(_warnings(checked, sent, channels))
+        sent = _Sent() if no_send else _send(book, channels, checked)
+        ran = () if no_send else _act(book, rulebook, path or store, dry_run=dry_run)
+    print_warnings([*_warnings(checked, sent, channels), *ran_warnings(ran)])
     if as_json:
-        print_json(_as_json(checked, sent, rulebook, zone))
+        print_json(
+            {**_as_json(checked, sent, rulebook, zone), "ran": [as_json_of(one) for one in ran]}
+        )
     else:
         _print(checked, sent, rulebook, zone)
+        print_ran(ran)
     raise typer.Exit(EXIT_GATE if checked.firing else 0)
 
 
-def _channels(path: Path | None, *, send: bool) -> Sequence[Channel]:
+def _channels(path: Path | None, charts: Charts, *, send: bool) -> Sequence[Channel]:
     """The channels of a file. Where nothing is sent, their secrets need not be there."""
     if path is None:
         return ()
     if send:
-        return load_channels(path, os.environ, SystemClock())
+        return load_channels(path, os.environ, SystemClock(), charts)
     plans, faults = plan_channels(read_source(path, ()))
     if faults:
         raise ConfigError(faults)
     return [Channel(plan.settings, plan.plugin) for plan in plans]
 
 
-def _send(book: Book, channels: Sequence[Channel]) -> _Sent:
+def _send(book: Book, channels: Sequence[Channel], checked: Checked) -> _Sent:
     clock = SystemClock()
     with book.alone(_SENDING, attempts=_ATTEMPTS, pause=lambda: clock.sleep(_PAUSE_S)) as alone:
         if not alone:
             return _Sent(elsewhere=True)
-        return _Sent(deliver(BookOutbox(book), channels, clock))
+        delivered = deliver(BookOutbox(book), channels, clock)
+        failed = refresh(channels, checked.told)
+    return _Sent(replace(delivered, failures=(*delivered.failures, *failed)))
+
+
+def _act(book: Book, rules: RuleBook, path: Path, *, dry_run: bool) -> Sequence[Ran]:
+    """Carry out what waits, unless another process does."""
+    folder, root = (path if path.is_dir() else path.parent), book.root
+    setting = Setting(folder, root / AUDIT, os.environ, SystemClock(), dry_run)
+    with book.alone("acting", attempts=1, pause=lambda: None) as alone:
+        return run_orders(Orders(book), rules.actions, setting) if alone else ()
 
 
 def _warnings(checked: Checked, sent: _Sent, channels: Sequence[Channel]) -> list[str]:
@@ -127,8 +149,6 @@ def _warnings(checked: Checked, sent: _Sent, channels: Sequence[Channel]) -> lis
     if channels:
         rules = dict.fromkeys(notice.rule for notice in checked.unrouted)
         lines += [f"{rule}: no channel takes this alert" for rule in rules]
-    for action, notice in checked.orders:
-        lines.append(f"{notice.rule}: action {action} is due; it is written down, not run")
     if sent.elsewhere:
         lines.append("another process sends messages for long; a later check sends these")
     for failure in sent.delivered.failures if sent.delivered else ():
@@ -178,6 +198,7 @@ def _print(checked: Checked, sent: _Sent, rules: RuleBook, zone: str) -> None:
 
 
 app.command("list")(list_command)
+app.command("actions")(actions_command)
 app.command("ack")(ack)
 app.command("silence")(silence)
 app.command("test")(try_channel)

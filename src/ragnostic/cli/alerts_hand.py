@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ragnostic.cli.alerts_options import AsJson, By, author, open_book, until
+from ragnostic.cli.alerts_options import (
+    AsJson,
+    By,
+    RulesFile,
+    SystemClock,
+    author,
+    open_book,
+    rules_path,
+    until,
+)
 from ragnostic.cli.alerts_table import minute, print_silences, say
-from ragnostic.cli.console import print_json
+from ragnostic.cli.console import print_json, print_warnings
 from ragnostic.cli.live_options import Store
 from ragnostic.errors import UsageError
-from ragnostic.monitor.alerts.book import Book, Event
+from ragnostic.monitor.alerts.book import Book, Contents, Event
 from ragnostic.monitor.alerts.machine import acknowledged, rebaselined
 from ragnostic.monitor.alerts.silences import Silence
 from ragnostic.monitor.alerts.states import Acknowledgement, Track
 from ragnostic.monitor.alerts.views import find_alert, shown
+from ragnostic.notify.channel import load_channels
+from ragnostic.notify.delivery import acknowledge as acknowledge_in
 
 _SEVERITIES = ("P0", "P1", "P2")
 
@@ -28,6 +41,7 @@ def ack(
     ],
     *,
     store: Store,
+    rules: RulesFile = None,
     by: By = "",
     note: Annotated[str, typer.Option(metavar="TEXT", help="For the others.")] = "",
     close: Annotated[
@@ -38,12 +52,14 @@ def ack(
 ) -> None:
     """Say that somebody looks after an alert: no more reminders until its end.
 
-    `--close` ends it by hand; the next check tells the others. A rule that compares with a baseline
-    takes the level since it fires for its baseline. Any other fires again if it is still so.
+    Channels that ask for it, such as PagerDuty, are told. `--close` ends it by hand; the next check
+    tells the others. A rule that compares with a baseline takes the level since it fires for its
+    baseline. Any other fires again if it is still so.
     """
     name, now = author(by), datetime.now(UTC)
     with open_book(store) as (book, zone):
-        tracks = book.read().tracks
+        contents = book.read()
+        tracks = contents.tracks
         key = find_alert(tracks, alert)
         if tracks[key].state.status != "firing":
             status = tracks[key].state.status
@@ -55,10 +71,25 @@ def ack(
         else:
             by_whom = Acknowledgement(name, now, note)
             track = book.change(key, lambda one: _acknowledged(one, by_whom), event)
+            print_warnings(_told(track, contents, rules_path(store, rules)))
     if as_json:
         print_json({"id": key.id, "rule": key.rule, "status": track.state.status, "by": name})
     else:
         say(f"{key.rule} {key.id}: {_words(track, zone, close=close)}, by {name}")
+
+
+def _told(track: Track, contents: Contents, path: Path | None) -> list[str]:
+    """Let the channels know; what went wrong with that. The book has it in any case."""
+    notice = track.notice
+    if notice is None or path is None:
+        return []
+    keys = {name: key for (name, alert), key in contents.members.items() if alert == notice.key}
+    try:
+        channels = load_channels(path, os.environ, SystemClock())
+    except UsageError as error:
+        return [f"no channel was told: {error}"]
+    failures = acknowledge_in(channels, notice, keys)
+    return [f"channel {one.channel}: not told: {one.reason}" for one in failures]
 
 
 def _acknowledged(track: Track, by: Acknowledgement) -> Track:

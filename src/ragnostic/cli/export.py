@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ragnostic.cli.alerts_options import RulesFile, rules_of
+from ragnostic.cli.alerts_options import RulesFile, rules_of, span
 from ragnostic.cli.choices import Language
 from ragnostic.cli.console import print_json, print_warnings
 from ragnostic.cli.live_options import Store
@@ -22,13 +22,12 @@ from ragnostic.exporters.otlp import (
     push,
 )
 from ragnostic.exporters.prometheus import exposition
-from ragnostic.exporters.prometheus_rules import rules_text
 from ragnostic.exporters.samples import Family, Histogram
 from ragnostic.monitor.alerts.book import Book
 from ragnostic.monitor.exported import exported
 from ragnostic.monitor.exported_alerts import exported_alerts
 from ragnostic.monitor.exported_dashboard import dashboard
-from ragnostic.monitor.exported_rules import last_stages, prometheus_rules
+from ragnostic.monitor.exported_rules import Choices, last_stages, prometheus_file
 from ragnostic.monitor.live_store import LiveStore, open_store
 from ragnostic.monitor.rollups.rolling import roll_up
 
@@ -116,11 +115,26 @@ def rules(
     runbook_base: Annotated[
         str, typer.Option(metavar="URL", help="Stands before the rules' pages in runbook_url.")
     ] = "",
+    settle: Annotated[
+        str,
+        typer.Option(
+            metavar="SPAN",
+            help="How much longer than its windows a breach, and an end, must be seen.",
+        ),
+    ] = "10m",
+    by_state: Annotated[
+        bool,
+        typer.Option("--by-state", help="All by the state of alerts check, none in PromQL."),
+    ] = False,
 ) -> None:
-    """Print the alert rules of a store as a rule file of Prometheus."""
+    """Print the alert rules of a store as a rule file of Prometheus.
+
+    What PromQL cannot express becomes an alert on the state that `ragnostic alerts check` found,
+    and says so.
+    """
+    choices = Choices(language.value, runbook_base, span(settle, "--settle"), by_state)
     with open_store(store, os.environ) as opened:
         enabled = rules_of(opened.root, rules_file).enabled
         figures = dict.fromkeys(rule.metric for rule in enabled)
         stages = last_stages(opened, figures, datetime.now(UTC))
-    groups = prometheus_rules(enabled, stages, language=language.value, base=runbook_base)
-    typer.echo(rules_text(groups), nl=False)
+    typer.echo(prometheus_file(enabled, stages, choices), nl=False)

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 def gateway(
     config: Annotated[Path, typer.Option("--config", metavar="FILE", help="The settings.")],
+    *,
+    drain: Annotated[
+        float | None,
+        typer.Option(metavar="S", min=0, help="At most so long, in place of listen.drain_s."),
+    ] = None,
 ) -> None:
     """Stand in front of a service: pass everything on unchanged, and keep a copy in the store.
 
@@ -45,6 +50,10 @@ def gateway(
 
     loaded = load_gateway(config, os.environ)
     settings = loaded.settings
+    if drain is not None and drain < settings.listen.drain_s:
+        listen = settings.listen.model_copy(update={"drain_s": drain})
+        settings = settings.model_copy(update={"listen": listen})
+        loaded = loaded._replace(settings=settings)
     store = loaded.path(settings.store.path)
     store.mkdir(parents=True, exist_ok=True)
     stored = load_store_settings(store)

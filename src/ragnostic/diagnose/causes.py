@@ -29,15 +29,16 @@ def _not_indexed(seen: Evidence) -> bool | None:
 
 
 def _cut(seen: Evidence) -> bool | None:
-    """Cut, and that is why: no half counts as the item, or the whole would have been a candidate
-    where the halves are none.
+    """Cut, and that is why: no half counts as the item; the whole would have been a candidate where
+    the halves are none; or it would have come in the first k where they came lower.
     """
     if not seen.halves:
         return False
     if not seen.has_chunk:
         return True
     if seen.retrieved is not None:
-        return False
+        low = seen.candidate is not None and seen.candidate > seen.k
+        return low and seen.uncut is not None and 0 < seen.uncut <= seen.k
     whole, parts = seen.within(seen.uncut), seen.within(seen.exact)
     return None if whole is None or parts is None else whole and not parts
 

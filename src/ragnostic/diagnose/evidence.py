@@ -10,8 +10,8 @@ from typing import Any
 class Evidence:
     """Facts of one missed item; None is "not known", never "no".
 
-    in_corpus
-        Whether the gold's text is anywhere in the corpus.
+    in_corpus, elsewhere
+        Whether the gold's text is where the gold says; a document that holds it although not named.
     indexed, same_text
         Whether the index holds a chunk of it, and with the text that the corpus has now.
     halves
@@ -39,6 +39,7 @@ class Evidence:
     depth: int
     approximate: bool = True
     in_corpus: bool | None = None
+    elsewhere: str | None = None
     indexed: bool | None = None
     same_text: bool | None = None
     halves: tuple[str, ...] = ()

@@ -127,15 +127,15 @@ def _exact_ranks(
     known: Known,
     progress: Progress,
 ) -> _Ranks:
-    """Exact search for the items that no retrieval stage holds; the others need none."""
+    """Exact search for items that no retrieval stage holds, or that are cut; others need none."""
     if known.search is None or not known.chunks:
         return _Ranks()
-    lost = [item for item in missed if not any(item.ranks)]
     uncut = {
         _key(item): place.uncut
-        for item in lost
+        for item in missed
         if (place := places[_key(item)]) is not None and place.uncut is not None
     }
+    lost = [item for item in missed if _key(item) in uncut or not any(item.ranks)]
     passages = {chunk.id: chunk for chunk in uncut.values()}
     searched = Searched(tuple(known.chunks.values()), tuple(passages.values()))
     at = searched.positions()
@@ -187,6 +187,7 @@ def _evidence(  # noqa: PLR0917 - all that is known of one item
         depth=stages.depth,
         approximate=known.approximate,
         in_corpus=None if place is None else place.in_corpus,
+        elsewhere=None if place is None else place.elsewhere,
         halves=() if place is None else place.halves,
         has_chunk=bool(item.ids),
         exact=_number(user),

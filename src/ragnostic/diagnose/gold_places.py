@@ -16,9 +16,10 @@ _LONGEST_SHOWN = 400
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an item is. ``halves``: the pieces of a span that no chunk holds whole, in order;
-    ``uncut``: the chunk that would hold it, its neighbours put together; ``span`` its place in the
-    document, where it has one.
+    """Where an item is. ``elsewhere``: a document that holds its text although the gold does not
+    name it. ``halves``: the pieces of a span that no chunk holds whole, in order; ``uncut``: the
+    chunk that would hold it, its neighbours put together; ``span`` its place in the document,
+    where it has one.
     """
 
     in_corpus: bool
@@ -26,6 +27,7 @@ class Place:
     uncut: Chunk | None = None
     document: str | None = None
     span: tuple[int, int] | None = None
+    elsewhere: str | None = None
 
 
 @dataclass
@@ -68,7 +70,7 @@ class GoldPlaces:
             return self._cut(name, located)
         if name in self.corpus.doc_ids and span.quote is None:
             return Place(in_corpus=True, document=name)
-        return Place(in_corpus=span.quote is not None and self._anywhere(span.quote))
+        return Place(in_corpus=False, elsewhere=self._elsewhere(span.quote or ""))
 
     def _located(self, name: str, span: GoldSpan) -> tuple[int, int] | None:
         """Where a span is in its document, unless its quote says something else."""
@@ -79,14 +81,14 @@ class GoldPlaces:
             return start or 0, end or 0
         return None if quote is None else self.corpus.locate(name, quote).span
 
-    def _anywhere(self, quote: str) -> bool:
-        """Whether any document holds a quote, white space, case and width aside."""
+    def _elsewhere(self, quote: str) -> str | None:
+        """A document that holds a quote, white space, case and width aside."""
         wanted = normalise(quote)
-        return bool(wanted) and any(wanted in text for text in self._normalised)
+        return next((name for name, text in self._normalised if wanted and wanted in text), None)
 
     @cached_property
-    def _normalised(self) -> list[str]:
-        return [normalise(document.text) for document in self.documents]
+    def _normalised(self) -> list[tuple[str, str]]:
+        return [(document.doc_id, normalise(document.text)) for document in self.documents]
 
     def _cut(self, name: str, span: tuple[int, int]) -> Place:
         text = self.corpus.text(name) or ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from importlib.metadata import version
 from itertools import pairwise
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -16,6 +17,7 @@ PATH = "/v1/metrics"
 ENDPOINT, HEADERS = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS"
 """The environment variables of OpenTelemetry."""
 _UNITS = {"_ratio": "1", "_seconds": "s", "_chunks_per_second": "{chunk}/s"}
+_COUNTED = {"rows": "{row}", "judgments": "{judgment}", "records": "{record}"}
 _TIMEOUT_S = 30.0
 _EXCERPT = 200
 
@@ -26,12 +28,12 @@ def name_and_unit(name: str) -> tuple[str, str]:
     >>> name_and_unit("ragnostic_relevance_ratio")
     ('ragnostic.relevance', '1')
     >>> name_and_unit("ragnostic_intake_rows")
-    ('ragnostic.intake.rows', '')
+    ('ragnostic.intake.rows', '{row}')
     """
     for ending, unit in _UNITS.items():
         if name.endswith(ending):
             return name.removesuffix(ending).replace("_", "."), unit
-    return name.replace("_", "."), ""
+    return name.replace("_", "."), _COUNTED.get(name.rpartition("_")[2], "")
 
 
 def metrics_request(found: Iterable[Family | Histogram], now: datetime) -> Any:
@@ -42,9 +44,10 @@ def metrics_request(found: Iterable[Family | Histogram], now: datetime) -> Any:
 
     request = ExportMetricsServiceRequest()
     resource = request.resource_metrics.add()
-    _attributes(resource.resource, {"service.name": "ragnostic"})
+    release = version("ragnostic")
+    _attributes(resource.resource, {"service.name": "ragnostic", "service.version": release})
     scope = resource.scope_metrics.add()
-    scope.scope.name = "ragnostic"
+    scope.scope.name, scope.scope.version = "ragnostic", release
     instant = int(now.timestamp() * 1e9)
     for family in found:
         if isinstance(family, Histogram):
@@ -110,6 +113,8 @@ def endpoint_url(given: str) -> str:
     parts = urlsplit(given)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise UsageError(f"{given!r} is no http or https address", hint="http://localhost:4318")
+    if parts.username is not None:
+        raise UsageError("an endpoint must not hold a password", hint=f"headers go into {HEADERS}")
     return given if parts.path.endswith(PATH) else given.rstrip("/") + PATH
 
 
@@ -122,7 +127,10 @@ def headers_of(text: str) -> dict[str, str]:
     pairs = [part.partition("=") for part in text.split(",") if part.strip()]
     if any(not sign or not name.strip() for name, sign, _ in pairs):
         raise UsageError(f"{HEADERS} must be name=value pairs with commas between")
-    return {name.strip(): unquote(value.strip()) for name, _, value in pairs}
+    found = {name.strip(): unquote(value.strip()) for name, _, value in pairs}
+    if not all(part.isascii() and part.isprintable() for pair in found.items() for part in pair):
+        raise UsageError(f"{HEADERS} must be of ASCII letters, digits and signs")
+    return found
 
 
 def push(request: Any, url: str, headers: Mapping[str, str]) -> int:
@@ -131,6 +139,9 @@ def push(request: Any, url: str, headers: Mapping[str, str]) -> int:
     Raises RetrievalError where it cannot be reached or answers with an error.
     """
     import httpx  # noqa: PLC0415 - heavy, loaded on use
+    from google.protobuf.message import (  # type: ignore[import-untyped] # noqa: PLC0415 - on use
+        DecodeError,
+    )
     from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (  # noqa: PLC0415
         ExportMetricsServiceResponse,
     )
@@ -144,5 +155,9 @@ def push(request: Any, url: str, headers: Mapping[str, str]) -> int:
     if not reply.is_success:
         raise RetrievalError(f"{url} answered {reply.status_code}: {reply.text[:_EXCERPT]}")
     said = ExportMetricsServiceResponse()
-    said.ParseFromString(reply.content)
+    try:
+        said.ParseFromString(reply.content)
+    except DecodeError as error:
+        hint = "something else than a collector listens there"
+        raise RetrievalError(f"{url} answered what is no OTLP", hint=hint) from error
     return int(said.partial_success.rejected_data_points)

@@ -13,13 +13,9 @@ from ragnostic.config.faults import translate, unknown_key
 from ragnostic.config.models import Table
 from ragnostic.config.source import Source, read_source
 from ragnostic.errors import ConfigError, ConfigFault
+from ragnostic.gateway.addresses import is_loopback, split_address
 from ragnostic.gateway.mapping import RecordMap, build_map
-from ragnostic.gateway.settings import (
-    TABLES,
-    GatewaySettings,
-    is_loopback,
-    split_address,
-)
+from ragnostic.gateway.settings import TABLES, GatewaySettings
 
 MAP = "map"
 _EXAMPLE = 'for example query = "request.query"'
@@ -119,6 +115,13 @@ def _address_rules(settings: GatewaySettings) -> Iterator[_Finding]:
             ("listen", "address"),
             f"listen.address {listen.address} can be reached by other machines",
             "set listen.allow_remote = true if that is meant; the gateway asks for no password",
+        )
+    serving = settings.serve
+    if not (serving.allow_remote or is_loopback(serving.address)):
+        yield (
+            ("serve", "address"),
+            f"serve.address {serving.address} can be reached by other machines",
+            "set serve.allow_remote = true if that is meant; whoever reaches it sees figures",
         )
     if control.address and not (control.token_env or is_loopback(control.address)):
         yield (

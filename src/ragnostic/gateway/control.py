@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
+from ragnostic.gateway.addresses import split_address
 from ragnostic.gateway.counters import GatewayCounters
 from ragnostic.gateway.degrade import Switch
-from ragnostic.gateway.settings import split_address
 
 Message = MutableMapping[str, Any]
 _MOST_BODY = 64 * 1024

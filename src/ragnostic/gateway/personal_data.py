@@ -46,7 +46,9 @@ _ABROAD_00 = r"00[1-9]\d{0,2}[ \-.](?:[ \-.()]{0,2}\d){6,12}"
 _AMERICA = r"(?!400|800)(?:\([2-9]\d{2}\)[ ]?|[2-9]\d{2}[-.])[2-9]\d{2}[-.]\d{4}"
 
 _NUMBER = f"{_MOBILE}|{_LANDLINE}|{_ABROAD}|{_ABROAD_00}|{_AMERICA}"
-_PHONE = re.compile(rf"(?=[+＋(（\d]){_LEFT}(?:{_NUMBER}){_RIGHT}")
+_UUID = r"(?P<uuid>[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})"
+"""An id whose digits may look like a phone; it is passed over whole."""
+_PHONE = re.compile(rf"{_UUID}|(?=[+＋(（\d]){_LEFT}(?:{_NUMBER}){_RIGHT}")
 _ID_CARD = re.compile(
     rf"(?=\d){_LEFT}(?:\d{{6}}[ \-]?\d{{8}}[ \-]?\d{{3}}[\dXxＸｘ]|\d{{15}}){_RIGHT}"
 )
@@ -116,7 +118,7 @@ def _mask_bank_cards(text: str) -> str:
 
 
 def _mask_phones(text: str) -> str:
-    return _PHONE.sub("‹phone›", text)
+    return _PHONE.sub(lambda found: found["uuid"] or "‹phone›", text)
 
 
 _REPLACE: dict[str, Callable[[str], str]] = {

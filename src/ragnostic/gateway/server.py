@@ -17,6 +17,7 @@ import uvicorn
 import uvloop
 
 from ragnostic.errors import UsageError
+from ragnostic.gateway.addresses import split_address
 from ragnostic.gateway.capture import Budget, Offer
 from ragnostic.gateway.control import Control, own_names
 from ragnostic.gateway.counters import GatewayCounters
@@ -24,7 +25,7 @@ from ragnostic.gateway.degrade import MAIN, SECOND, Switch
 from ragnostic.gateway.forward import Gateway, Selection
 from ragnostic.gateway.link import ClientConnection
 from ragnostic.gateway.screening import Screen
-from ragnostic.gateway.settings import MIB, GatewaySettings, split_address
+from ragnostic.gateway.settings import MIB, GatewaySettings
 from ragnostic.gateway.upstream import Upstream
 
 _TICK_S = 0.25

@@ -11,18 +11,11 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from ragnostic.adapters.expressions import Expression
 from ragnostic.adapters.user_code import Target
 from ragnostic.config.models import LARGEST, Name, Table, Texts
+from ragnostic.gateway.addresses import Address
 from ragnostic.gateway.otlp_settings import OtlpSettings
+from ragnostic.gateway.serve_settings import ServeSettings
 
 MIB = 1 << 20
-_ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):(\d{1,5})")
-_LOOPBACK = re.compile(r"127(\.\d{1,3}){3}|localhost|\[::1\]")
-
-
-def _address(value: str) -> str:
-    found = _ADDRESS.fullmatch(value)
-    if not found or int(found[2]) > 65535:
-        raise ValueError("must be an address and a port such as 127.0.0.1:8080")
-    return value
 
 
 def _service_url(value: str) -> str:
@@ -51,31 +44,11 @@ def _as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-Address = Annotated[str, AfterValidator(_address)]
 ServiceUrl = Annotated[str, AfterValidator(_service_url)]
 Patterns = Annotated[
     tuple[Annotated[str, AfterValidator(_regular)], ...], BeforeValidator(_as_tuple)
 ]
 Names = Annotated[tuple[Name, ...], BeforeValidator(_as_tuple)]
-
-
-def split_address(address: str) -> tuple[str, int]:
-    """Host and port of an address.
-
-    >>> split_address("[::1]:8080")
-    ('::1', 8080)
-    """
-    host, _, port = address.rpartition(":")
-    return host.strip("[]"), int(port)
-
-
-def is_loopback(address: str) -> bool:
-    """Whether only this machine can reach an address.
-
-    >>> is_loopback("127.0.0.1:80"), is_loopback("0.0.0.0:80")
-    (True, False)
-    """
-    return bool(_LOOPBACK.fullmatch(address.rpartition(":")[0]))
 
 
 class ListenSettings(Table):
@@ -306,6 +279,7 @@ TABLES: dict[str, type[Table]] = {
     "degrade": DegradeSettings,
     "control": ControlSettings,
     "otlp": TraceSettings,
+    "serve": ServeSettings,
 }
 """The tables with fixed keys; those of ``[map]`` are fields of the record."""
 
@@ -323,3 +297,4 @@ class GatewaySettings(Table):
     degrade: DegradeSettings = Field(default=DegradeSettings(), description="The switch.")
     control: ControlSettings = Field(default=ControlSettings(), description="For operators.")
     otlp: TraceSettings = Field(default=TraceSettings(), description="Traces.")
+    serve: ServeSettings = Field(default=ServeSettings(), description="Of ragnostic serve.")

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragnostic.exporters.samples import Family, Histogram, Sample
+from ragnostic.monitor.alerts.check import LATENESS
 from ragnostic.monitor.live_metrics import OVERLAP, OVERLAP_RBO, QER, RBO, RCS, RDS, RDS_NORM
 from ragnostic.monitor.live_store import LiveStore
 from ragnostic.monitor.rollups.estimates import Sums, estimate
@@ -55,9 +56,9 @@ class _Cell(NamedTuple):
 def exported(store: LiveStore, now: datetime) -> list[Family | Histogram]:
     """Everything that a monitoring system is told of a store.
 
-    Of each figure the last closed hour and the last closed day, over everything and by category
-    (at most 200, and ``other``); a window without data gives no sample. No family has more than
-    five labels. Durations are a histogram over all that was rolled up.
+    Of each figure the last hour and the last day that closed ten minutes ago or longer, over
+    everything and by category (at most 200, and ``other``); a window without data gives no sample.
+    No family has more than five labels. Durations are a histogram over all that was rolled up.
     """
     cells = _cells(store, now)
     return [*_figures(cells), *_durations(store), *_windows(store, now), *_counters(store)]
@@ -81,8 +82,11 @@ def _cells(store: LiveStore, now: datetime) -> Mapping[_Cell, Sums]:
 
 
 def _last(size: Size, zone: str, now: datetime) -> tuple[datetime, datetime]:
-    """The last window that has closed."""
-    return list(windows_of(size, now - timedelta(days=2, hours=2), now, zone))[-1]
+    """The last window that has closed and whose late rows are here: the one that a check of the
+    alerts looks at.
+    """
+    settled = now - LATENESS
+    return list(windows_of(size, settled - timedelta(days=2, hours=2), settled, zone))[-1]
 
 
 def _figures(cells: Mapping[_Cell, Sums]) -> Iterator[Family]:

@@ -34,7 +34,7 @@ _COLOURS = {"red": "red", "amber": "orange", "green": "green"}
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """``figure``: that whose colours are shown; ``legend``: label that tells series apart."""
+    """``figure``: that whose colours are shown; ``legend``: labels that tell series apart."""
 
     title: Mapping[str, str]
     kind: Kind
@@ -75,14 +75,17 @@ _SIGNALS = (
     ),
 )
 _HEALTH = (
-    *(_Panel(title, "stat", query, (3, 5), figure=figure) for figure, query, title in _SIGNALS),
+    *(
+        _Panel(title, "stat", query, (3, 5), "stage", figure=figure)
+        for figure, query, title in _SIGNALS
+    ),
     _Panel(_titles("触发中的告警", "Firing alerts"), "stat", f"sum({STATE} == bool 2)", (3, 5)),
     _Panel(
         _titles("七日均值", "Seven-day mean"),
         "timeseries",
         f'avg_over_time({RELEVANCE}{{metric=~"RR@5|nDCG@10|R@10",{_ALL}}}[7d])',
         (12, 8),
-        "metric",
+        "stage metric",
     ),
     _Panel(_titles("告警状态", "Alerts"), "table", f"{STATE} > 0", (12, 8), "rule"),
 )
@@ -92,30 +95,29 @@ _SLICES = (
         "bargauge",
         f"sort({_relevance('RR@5', _EACH)})",
         (12, 9),
-        "category",
+        "category stage",
         figure="RR@5",
     ),
     _Panel(
         _titles("各类别一天内的变化", "Change by category in a day"),
         "table",
-        f"sort({_relevance('RR@5', _EACH)} - {_relevance('RR@5', _EACH)} offset 1d)"
-        f" or sort(0 * {_relevance('RR@5', _EACH)})",
+        f"sort({_relevance('RR@5', _EACH)} - {_relevance('RR@5', _EACH)} offset 1d)",
         (12, 9),
-        "category",
+        "category stage",
     ),
     _Panel(
         _titles("召回随深度的变化", "Recall by depth"),
         "timeseries",
         f'{RELEVANCE}{{metric=~"R@.*",{_ALL}}}',
         (12, 8),
-        "metric",
+        "stage metric",
     ),
     _Panel(
         _titles("样本数", "Rows"),
         "timeseries",
         f'{ROWS}{{metric="RR@5",{_EACH}}}',
         (12, 8),
-        "category",
+        "category stage",
     ),
 )
 _DETAIL = (
@@ -124,14 +126,14 @@ _DETAIL = (
         "timeseries",
         f"{RELEVANCE}{{{_ONE}}}",
         (12, 9),
-        "metric",
+        "category stage metric",
     ),
     _Panel(
         _titles("耗时（百分位）", "Duration by percentile"),
         "timeseries",
         f"{WAIT}{{{_ONE}}}",
         (12, 9),
-        "percentile",
+        "category stage percentile",
         "s",
     ),
     _Panel(
@@ -228,7 +230,7 @@ def _panels(limits: Mapping[str, Health], language: Language) -> Iterator[dict[s
 def _panel(
     panel: _Panel, number: int, place: Mapping[str, int], health: Health | None, language: Language
 ) -> dict[str, Any]:
-    legend = f"{{{{{panel.legend}}}}}" if panel.legend else ""
+    legend = " ".join(f"{{{{{label}}}}}" for label in panel.legend.split())
     target: dict[str, Any] = {
         "refId": "A",
         "datasource": _SOURCE,
@@ -255,18 +257,22 @@ def _defaults(panel: _Panel, health: Health | None) -> dict[str, Any]:
     known = family_of(panel.figure) if panel.figure else None
     if known is not None and known[0] == RELEVANCE:
         found |= {"min": 0, "max": 1}
-    if health is not None:
+    if health is not None and _limits(health):
         found |= {"thresholds": {"mode": "absolute", "steps": _steps(health)}}
     return {name: value for name, value in found.items() if value is not None}
 
 
 def _steps(health: Health) -> list[dict[str, Any]]:
     """Colours from the lowest value up, as :meth:`Health.colour` gives them without a baseline."""
-    limits = (health.healthy_above, health.healthy_below, health.red_below, health.red_above)
-    ends = sorted({limit for limit in limits if limit is not None})
-    below = ends[0] - 1.0 if ends else 0.0
-    colours = [health.colour(below), *(health.colour(end + 1e-6) for end in ends)]
+    ends = _limits(health)
+    colours = [health.colour(ends[0] - 1.0), *(health.colour(end + 1e-6) for end in ends)]
     return [
         {"color": _COLOURS[colour], "value": end}
         for colour, end in zip(colours, [None, *ends], strict=True)
     ]
+
+
+def _limits(health: Health) -> list[float]:
+    """None where the colour depends on a baseline, which Grafana does not know."""
+    limits = (health.healthy_above, health.healthy_below, health.red_below, health.red_above)
+    return sorted({limit for limit in limits if limit is not None})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 from zlib import crc32
 
@@ -152,6 +152,25 @@ def refresh(channels: Iterable[Channel], firing: Iterable[Notice]) -> list[Failu
                 Failure(channel.name, notice.key, delivery.reason, given_up=False)
                 for notice in taken
             ]
+    return failures
+
+
+def acknowledge(
+    channels: Iterable[Channel], notice: Notice, keys: Mapping[str, str]
+) -> list[Failure]:
+    """Tell the channels that ask for it, such as PagerDuty, that somebody looks after an alert.
+
+    ``keys``: by channel, the key of the message that told of the alert, where it told of several.
+    """
+    failures: list[Failure] = []
+    for channel in channels:
+        said = getattr(channel.notifier, "acknowledge", None)
+        if said is None or not channel.takes(notice):
+            continue
+        key = keys.get(channel.name, notice.key)
+        delivery: Delivery = said([replace(notice, key=key)])
+        if not delivery.delivered:
+            failures.append(Failure(channel.name, key, delivery.reason, given_up=True))
     return failures
 
 

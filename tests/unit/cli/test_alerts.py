@@ -320,9 +320,38 @@ def test_a_folder_that_is_no_store_is_refused(tmp_path, command):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_action_that_is_due_is_said(store):
-    """Nobody may believe that it ran."""
-    rules = RULES + 'actions = ["roll-back"]\n[[action]]\nname = "roll-back"\n'
-    (store / "alerts.toml").write_text(rules, encoding="utf-8")
-    said = invoke("check", "--store", store, *NOW, code=1).stderr
-    assert "mrr-low: action roll-back is due; it is written down, not run" in said
+ROLL_BACK = RULES + 'actions = ["roll-back"]\n[[action]]\nname = "roll-back"\n'
+
+
+def test_an_action_is_done_by_the_check_and_listed(store):
+    """Once; in the folder of the rules; what it said is kept."""
+    text = ROLL_BACK + 'command = ["sh", "-c", "echo rolled back >> ran; echo so it is"]\n'
+    (store / "alerts.toml").write_text(text, encoding="utf-8")
+    assert "no action was due yet" in invoke("actions", "--store", store).stdout
+    said = invoke("check", "--store", store, *NOW, code=1).stdout
+    assert "action roll-back (mrr-low): done: so it is" in said
+    invoke("check", "--store", store, *NOW, code=1)
+    assert (store / "ran").read_text() == "rolled back\n"
+    assert "so it is" in invoke("actions", "--store", store).stdout
+    (one,) = json.loads(invoke("actions", "--store", store, "--json").stdout)["actions"]
+    assert (one["action"], one["status"], one["kind"]) == ("roll-back", "done", "firing")
+    assert "no action" in invoke("actions", "--store", store, "--action", "x").stdout
+
+
+def test_a_dry_check_does_nothing_and_says_what(store):
+    """And an action that fails is a warning."""
+    text = ROLL_BACK + 'command = ["sh", "-c", "touch ran; exit 3"]\n'
+    (store / "alerts.toml").write_text(text, encoding="utf-8")
+    said = invoke("check", "--store", store, *NOW, "--no-send", "--json", code=1).stdout
+    assert json.loads(said)["ran"] == []
+    said = invoke("check", "--store", store, *NOW, "--dry-run", code=1).stdout
+    assert "dry run: sh -c touch ran; exit 3" in said
+    assert not (store / "ran").exists()
+
+
+def test_an_action_that_fails_is_a_warning(store):
+    """With its exit code."""
+    (store / "alerts.toml").write_text(ROLL_BACK + 'command = ["false"]\n', encoding="utf-8")
+    said = invoke("check", "--store", store, *NOW, "--json", code=1)
+    assert "warning: action roll-back (mrr-low): failed: exit code 1" in said.stderr
+    assert [one["status"] for one in json.loads(said.stdout)["ran"]] == ["failed"]

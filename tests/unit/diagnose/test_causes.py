@@ -28,6 +28,8 @@ HELD = {**BASE, "in_corpus": True, "indexed": True, "retrieved": 4, "candidate":
         (LOST, "index_approximation"),
         ({**LOST, "approximate": False}, "fusion"),
         ({**HELD, "candidate": None, "final": None}, "fusion"),
+        ({**HELD, "halves": ("a", "b"), "candidate": 9, "final": 9, "uncut": 2}, "cut_by_chunker"),
+        ({**HELD, "halves": ("a", "b"), "candidate": 9, "final": 9, "uncut": 8}, "cut_off"),
         ({**HELD, "reranked": True, "final": 9, "beyond_limit": True}, "truncated"),
         ({**HELD, "reranked": True, "final": 9, "beyond_limit": False}, "rerank_demotion"),
         ({**HELD, "reranked": True, "final": None}, "rerank_demotion"),

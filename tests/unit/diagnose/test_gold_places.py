@@ -44,15 +44,27 @@ def test_a_span_over_a_border_is_shown_with_its_pieces():
         (GoldSpan(id="d"), True),
         (GoldSpan(doc_id="d"), True),
         (GoldSpan(id="gone"), False),
-        (GoldSpan(doc_id="gone", quote="ask the DESK"), True),
-        (GoldSpan(doc_id="d", quote="plain text"), True),
         (GoldSpan(doc_id="d", quote="30 days"), False),
         (GoldSpan(doc_id="gone", start=0, end=3), False),
     ],
 )
 def test_what_is_nowhere_is_not_in_the_corpus(span, there):
-    """Ids are looked up; quotes are searched everywhere, case, width and white space aside."""
+    """Ids are looked up, quotes searched for."""
     assert PLACES.of_span(span).in_corpus is there
+
+
+@pytest.mark.parametrize(
+    ("span", "where"),
+    [
+        (GoldSpan(doc_id="gone", quote="ask the DESK"), "d"),
+        (GoldSpan(doc_id="d", quote="plain text"), "e"),
+        (GoldSpan(doc_id="d", quote="30 days"), None),
+    ],
+)
+def test_a_text_that_stands_elsewhere_is_named(span, where):
+    """Case, width and white space aside: the gold names a document that has it no more."""
+    place = PLACES.of_span(span)
+    assert (place.in_corpus, place.elsewhere) == (False, where)
 
 
 def test_of_alternatives_a_whole_one_counts():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 import shutil
 import subprocess
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ from ragnostic.monitor.aggregate import aggregate
 from ragnostic.monitor.exported import exported
 from ragnostic.monitor.probes import PROBE_SCHEMA, RETRIEVAL
 from ragnostic.monitor.rollups.rolling import roll_up
+from ragnostic.monitor.rollups.series import read_series
 
 CASE = runpy.run_path(str(Path(__file__).parent / "rollups" / "test_rolling.py"))
 NOW = datetime(2026, 3, 3, 1, 30, tzinfo=UTC)
@@ -68,6 +69,32 @@ def test_retrieval_against_the_run_before_is_a_family_of_its_own(store):
     assert found["RetrievalOverlap@10", "retrieve", "", "day", ""] == 1.0
     for name in ("ragnostic_relevance_ratio", "ragnostic_rerank_consistency_ratio"):
         assert values(after, name) == values(before, name)
+
+
+def test_percentiles_and_the_rows_behind_a_figure(store):
+    """Percentiles of the window itself, and as many rows as the series says."""
+    families = exported(store, NOW)
+    place = ("retrieve", "answer_span", "day", "")
+    found = values(families, "ragnostic_retrieval_wait_seconds")
+    assert found["95", *place] >= found["50", *place] > 0
+    rows = values(families, "ragnostic_figure_rows")
+    start, end = datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 3, 3, tzinfo=UTC)
+    for figure in ("latency:p95", "coverage", "QER@5", "RR@5"):
+        series = read_series(
+            store.lake, figure, window="day", start=start, end=end, zone="UTC", stage="retrieve"
+        )
+        ((point,),) = series.values()
+        assert rows[figure.partition(":")[0], *place] == point.n
+
+
+def test_a_window_whose_rows_are_on_their_way_is_not_the_last_one(store):
+    """Ten minutes after its end a window is looked at, as a check of the alerts does."""
+    family = "ragnostic_window_end_timestamp_seconds"
+    midnight = datetime(2026, 3, 3, tzinfo=UTC)
+    early = values(exported(store, midnight + timedelta(minutes=9)), family)
+    late = values(exported(store, midnight + timedelta(minutes=10)), family)
+    assert early["day",] == (midnight - timedelta(days=1)).timestamp()
+    assert late["day",] == late["hour",] == midnight.timestamp()
 
 
 def test_no_family_has_more_than_five_labels(store):

@@ -99,6 +99,7 @@ class Book:
     """
 
     def __init__(self, root: Path) -> None:
+        self.root = root
         self.file = SqliteFile(root / BOOK, LAYOUT)
 
     @property

@@ -43,6 +43,12 @@ class Checked:
     reopened: int
 
     @property
+    def told(self) -> list[Notice]:
+        """The beginnings of the alerts that fire and that people were told of."""
+        tracks = (track for track in self.tracks.values() if track.state.status == "firing")
+        return [track.notice for track in tracks if track.notice is not None]
+
+    @property
     def firing(self) -> int:
         """How many alerts fire, silenced and acknowledged ones too."""
         return sum(track.state.status == "firing" for track in self.tracks.values())
@@ -93,8 +99,9 @@ def _checked(
     work = Post(_actions(rules), contents.members)
 
     def speak(notices: Sequence[Notice], _: datetime) -> None:
-        mail.tell(notices)
-        work.tell(notices)
+        linked = [rules.links.linked(notice) for notice in notices]
+        mail.tell(linked)
+        work.tell(linked)
 
     gone, events = _withdraw(contents, rules, now, speak)
     whole = Round(_lanes(windows, contents, rules), contents.silences, speak)
@@ -132,7 +139,7 @@ def _checked(
 
 def _actions(rules: RuleBook) -> Routes:
     """The actions that are set up, of the rule of a notice; none for reminders."""
-    known = {str(action.get("name", "")) for action in rules.actions}
+    known = {action.name for action in rules.actions}
     wanted = {rule.id: [name for name in rule.actions if name in known] for rule in rules.enabled}
 
     def routes(notice: Notice) -> Iterable[str]:

@@ -27,8 +27,8 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An action that a rule asks for. ``status``: ``waiting``, or how it went. ``notice`` says of
-    what alert, and by its kind whether it fires or is over.
+    """An action that a rule asks for. ``status``: ``waiting``, ``begun``, or how it went.
+    ``notice`` says of what alert, and by its kind whether it fires or is over.
     """
 
     id: int
@@ -121,10 +121,19 @@ class Orders:
         """Those that nobody has carried out, in their order."""
         return self._found("WHERE status = 'waiting' ORDER BY id", ())
 
+    def begun(self) -> list[Order]:
+        """Those that somebody began to carry out, and did not finish."""
+        return self._found("WHERE status = 'begun' ORDER BY id", ())
+
+    def begin(self, order: Order) -> None:
+        """It is going to be carried out now: whatever happens, it is not done again."""
+        with self._file.writing() as connection:
+            connection.execute("UPDATE orders SET status = 'begun' WHERE id = ?", (order.id,))
+
     def finished(self, action: str = "", *, limit: int = 1000) -> list[Order]:
         """The newest that are done with, of one action or all, oldest first: the audit."""
         chosen = "AND action = ? " if action else ""
-        where = f"WHERE status != 'waiting' {chosen}ORDER BY id DESC LIMIT ?"
+        where = f"WHERE finished IS NOT NULL {chosen}ORDER BY id DESC LIMIT ?"
         return self._found(where, (*filter(None, [action]), limit))[::-1]
 
     def finish(self, order: Order, status: str, detail: str, now: float) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ragnostic import plugins
 from ragnostic.config.source import Source, read_source
 from ragnostic.errors import UsageError
+from ragnostic.monitor.alerts.actions import Action
 from ragnostic.monitor.alerts.health import Health
 from ragnostic.monitor.alerts.rule_reading import RuleReader
-from ragnostic.monitor.alerts.rules import Rule
+from ragnostic.monitor.alerts.rules import Links, Rule
 
 FILE = "alerts.toml"
 """In a store folder; without it the shipped rules hold, and nobody is told."""
@@ -30,7 +31,8 @@ class RuleBook:
     rules: tuple[Rule, ...]
     health: tuple[Health, ...] = ()
     channels: tuple[Mapping[str, Any], ...] = ()
-    actions: tuple[Mapping[str, Any], ...] = ()
+    actions: tuple[Action, ...] = ()
+    links: Links = field(default_factory=Links)
     shipped: frozenset[str] = frozenset()
     source: Source | None = None
 
@@ -67,7 +69,7 @@ def load_rules(path: Path | None) -> RuleBook:
 
 
 def _book(reader: RuleReader, shipped: frozenset[str], source: Source | None) -> RuleBook:
-    channels, actions = reader.tables("channel"), reader.tables("action")
-    rules, health = reader.rules(), reader.colours()
+    channels, actions = reader.tables("channel"), reader.actions()
+    rules, health, links = reader.rules(), reader.colours(), reader.links()
     reader.finish()
-    return RuleBook(tuple(rules), tuple(health), channels, actions, shipped, source)
+    return RuleBook(tuple(rules), tuple(health), channels, tuple(actions), links, shipped, source)

@@ -13,6 +13,7 @@ from ragnostic.config.models import Table
 from ragnostic.config.source import Source
 from ragnostic.config.toml_lines import KeyPath
 from ragnostic.errors import ConfigError, ConfigFault
+from ragnostic.monitor.alerts.actions import Action
 from ragnostic.monitor.alerts.health import Health
 from ragnostic.monitor.alerts.rule_checks import (
     Finding,
@@ -24,12 +25,13 @@ from ragnostic.monitor.alerts.rules import (
     COMPARISONS,
     BaselineSettings,
     Condition,
+    Links,
     Rule,
     key_names,
 )
 
 _LISTS = ("rule", "health", "channel", "action")
-_BASELINE = "baseline"
+_BASELINE, _LINKS = "baseline", "links"
 _JUDGED = (*COMPARISONS, "against", "relative", "clear", "beyond_interval")
 """What goes together: a rule that is given another comparison keeps none of these."""
 
@@ -64,9 +66,22 @@ class RuleReader:
         read = (self.health(*found) for found in self.merged("health", "metric"))
         return [one for one in read if one is not None]
 
+    def actions(self) -> list[Action]:
+        """What can be done; a name that is there twice is a fault."""
+        found: dict[str, Action] = {}
+        for index, table in enumerate(self.tables("action")):
+            action = self.validated(Action, table, table, ("action", index))
+            if action is None:
+                continue
+            if action.name in found:
+                key = ("action", index, "name")
+                self.fault(key, f"{dotted(key)}: {action.name!r} is given twice")
+            found.setdefault(action.name, action)
+        return list(found.values())
+
     def finish(self) -> None:
         """Raise ConfigError where there is any fault, unknown tables among them."""
-        known = (*_LISTS, _BASELINE)
+        known = (*_LISTS, _BASELINE, _LINKS)
         for name in self.source.tree.keys() - set(known):
             self.faults.append(unknown_key(self.source.where((name,)), (name,), known))
         if self.faults:
@@ -81,6 +96,14 @@ class RuleReader:
         before = len(self.faults)
         self.validated(BaselineSettings, written, written, (_BASELINE,))
         return dict(written) if len(self.faults) == before else {}
+
+    def links(self) -> Links:
+        """Where messages lead to."""
+        written = self.source.tree.get(_LINKS, {})
+        if not isinstance(written, dict):
+            self.fault((_LINKS,), f"{_LINKS} must be a table: [{_LINKS}]")
+            return Links()
+        return self.validated(Links, written, written, (_LINKS,)) or Links()
 
     def merged(self, name: str, key: str) -> Iterator[tuple[KeyPath, Raw, Raw]]:
         """Path, whole table and written part of each: shipped ones as changed, then new ones."""

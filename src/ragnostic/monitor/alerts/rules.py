@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from ragnostic.config.models import LARGEST, Name, Table
-from ragnostic.ports import Severity
+from ragnostic.ports import Notice, Severity
 
 Against = Literal["baseline", "yesterday", "last week"]
 Comparison = Literal["below", "above", "drop", "rise"]
@@ -41,7 +42,8 @@ def _rule_id(value: str) -> str:
     return value
 
 
-def _as_tuple(value: Any) -> Any:
+def as_tuple(value: Any) -> Any:
+    """A list of TOML as the tuple that models hold."""
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -127,7 +129,7 @@ class Rule(BaselineSettings):
     beyond_interval: bool = Field(
         default=False, description="The change must also be more than chance explains."
     )
-    conditions: Annotated[tuple[Condition, ...], BeforeValidator(_as_tuple)] = Field(
+    conditions: Annotated[tuple[Condition, ...], BeforeValidator(as_tuple)] = Field(
         default=(),
         alias="with",
         description="Further conditions on the same window, all of which must hold.",
@@ -152,7 +154,7 @@ class Rule(BaselineSettings):
     )
     owner: str = Field(default="", description="Who looks after it; stands in messages.")
     runbook: str = Field(default="", description="Page that says what to do; stands in messages.")
-    actions: Annotated[tuple[Name, ...], BeforeValidator(_as_tuple)] = Field(
+    actions: Annotated[tuple[Name, ...], BeforeValidator(as_tuple)] = Field(
         default=(), description="Names of [[action]] tables to run when it fires and ends."
     )
     repeat: Duration = Field(
@@ -191,6 +193,34 @@ class Rule(BaselineSettings):
     def figures(self) -> tuple[str, ...]:
         """Every figure that an evaluation needs, its own first."""
         return tuple(dict.fromkeys((self.metric, *(one.metric for one in self.conditions))))
+
+
+class Links(Table):
+    """``[links]``: where messages lead to."""
+
+    pages: str = Field(
+        default="",
+        description="Address of Ragnostic's pages; messages lead to the alert there.",
+    )
+    runbooks: str = Field(
+        default="",
+        description="Stands before the `runbook` of a rule, where that is no address itself.",
+    )
+
+    def linked(self, notice: Notice) -> Notice:
+        """A notice with its links.
+
+        >>> Links(pages="https://rag.example/").alert("mrr-drop:a9823407:3")
+        'https://rag.example/alerts/a9823407'
+        """
+        runbook = notice.runbook
+        if runbook and "://" not in runbook:
+            runbook = self.runbooks + runbook
+        return replace(notice, link=self.alert(notice.key), runbook=runbook)
+
+    def alert(self, key: str) -> str:
+        """The page of the alert of an episode; empty without pages."""
+        return f"{self.pages.rstrip('/')}/alerts/{key.split(':')[1]}" if self.pages else ""
 
 
 def key_names(model: type[Table]) -> Mapping[str, str]:

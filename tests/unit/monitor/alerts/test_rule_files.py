@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragnostic.errors import ConfigError, UsageError
+from ragnostic.monitor.alerts.actions import Action
 from ragnostic.monitor.alerts.rule_files import SHIPPED, RuleBook, load_rules
 from ragnostic.monitor.alerts.rules import Rule, key_names
 
@@ -188,18 +189,21 @@ def test_colours_are_changed_by_figure(tmp_path):
     assert found["R@10"].healthy_above == 0.6
 
 
-def test_channels_and_actions_are_handed_on_as_they_are(tmp_path):
-    """Others know what belongs into them; lines can be told."""
-    text = '[[channel]]\nname = "ops"\nuse = "wecom"\n[[action]]\nname = "a"\n'
+def test_channels_are_handed_on_as_they_are_and_actions_are_read(tmp_path):
+    """Who sends knows what belongs into a channel; lines can be told."""
+    text = '[[channel]]\nname = "ops"\nuse = "wecom"\n[[action]]\nname = "a"\nflag_file = "f"\n'
     found = book(tmp_path, text)
     assert found.channels == ({"name": "ops", "use": "wecom"},)
-    assert found.actions == ({"name": "a"},)
+    assert found.actions == (Action(name="a", flag_file="f"),)
     assert found.source.where(("action", 0, "name")) == "alerts.toml:5"
 
 
 def test_an_action_of_the_file_can_be_named(tmp_path):
     """Before or behind the rule."""
-    text = one_rule(id="mrr-drop", actions='["page"]') + '[[action]]\nname = "page"\n'
+    text = (
+        one_rule(id="mrr-drop", actions='["page"]')
+        + '[[action]]\nname = "page"\ncommand = ["true"]\n'
+    )
     assert book(tmp_path, text).rule("mrr-drop").actions == ("page",)
 
 

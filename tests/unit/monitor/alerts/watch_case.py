@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ragnostic.monitor.alerts.actions import Action
 from ragnostic.monitor.alerts.book import Book
 from ragnostic.monitor.alerts.check import Checked, check_alerts
 from ragnostic.monitor.alerts.rule_files import RuleBook
@@ -33,7 +34,7 @@ def rule(**values: Any) -> Rule:
 
 def book_of(*rules: Rule, actions: Iterable[str] = ()) -> RuleBook:
     """The rules of a store."""
-    return RuleBook(rules, actions=tuple({"name": name} for name in actions))
+    return RuleBook(rules, actions=tuple(Action(name=name, flag_file="f") for name in actions))
 
 
 class Traffic:
