@@ -171,6 +171,17 @@ def test_lancedb_finds_more_with_more_probes(table):
     assert (first.ids[2], first.texts[2], first.doc_ids[2]) == ("c2", "text 2", None)
 
 
+def test_rows_deleted_from_lancedb_are_not_there(table):
+    """Every other row comes once, whatever the page."""
+    import lancedb  # noqa: PLC0415 - the fixture skips where it is absent
+
+    lancedb.connect(str(table / "lance")).open_table("docs").delete("key = 'c3' OR key = 'c700'")
+    store = opened("lancedb", table, path="lance", table="docs", id="key", vector="embedding")
+    ids = [id_ for batch in store.scan(100) for id_ in batch.ids]
+    assert len(ids) == store.count() == 1498
+    assert set(ids) == {f"c{n}" for n in range(1500)} - {"c3", "c700"}
+
+
 def test_columns_that_lancedb_does_not_have_are_told(table):
     """By the setting, with those that there are; and a column that holds no vectors."""
     options = {"path": "lance", "table": "docs", "vector": "embedding"}
