@@ -66,6 +66,11 @@ class FaissStore:
             raise DataError(f"{options.path} is no index of FAISS") from error
         if isinstance(index, faiss.IndexBinary):
             raise UsageError(f"{options.path} is a binary index, which is not supported")
+        if index.metric_type not in {faiss.METRIC_INNER_PRODUCT, faiss.METRIC_L2}:
+            raise UsageError(
+                f"{options.path} compares by neither inner product nor L2",
+                hint="other metrics of FAISS have no exact counterpart here",
+            )
         return cls(index, rows)
 
     def efforts(self, k: int) -> tuple[int, ...]:

@@ -89,11 +89,13 @@ class LanceStore:
         return int(self._table.count_rows())
 
     def scan(self, rows: int) -> Iterator[StoredBatch]:
-        """In the order of the table."""
+        """In the order of the table, page by page: a single scan reads so far ahead that memory
+        grows with the table.
+        """
         wanted = list(self._columns.values())
-        reader = self._table.search().select(wanted).limit(None).to_batches(batch_size=rows)
-        for batch in reader:
-            if batch.num_rows:
+        for start in range(0, self.count(), rows):
+            page = self._table.search().select(wanted).limit(rows).offset(start).to_arrow()
+            for batch in page.combine_chunks().to_batches():
                 yield self._stored(batch)
 
     def search(self, query: Vectors, k: int, effort: int | None = None) -> Neighbours:

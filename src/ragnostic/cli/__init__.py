@@ -34,7 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "index": (
         "ragnostic.cli.index:app",
-        "Check a vector index: stale, orphaned, missing, and what it misses.",
+        "Is the vector index up to date, and what does it miss?",
     ),
     "compare": (
         "ragnostic.cli.compare:compare_command",

@@ -22,13 +22,13 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Check a vector index: stale, orphaned, missing, and what it misses.",
+    help="Is the vector index up to date, and what does it miss?",
 )
 
 
 @app.callback()
 def _group() -> None:
-    """Check a vector index: stale, orphaned, missing, and what it misses."""
+    """Whether the vector index is up to date, and what it misses."""
 
 
 @app.command("check")

@@ -41,6 +41,8 @@ def same_text(text: str, chunk: Chunk) -> bool:
     >>> same_text("Leave  policy", Chunk("c", "d", 0, 12, 2, "Leave policy", "HR"))
     True
     """
+    if text in {chunk.text, chunk.searchable}:
+        return True
     return normalise(text) in (normalise(chunk.text), normalise(chunk.searchable))
 
 

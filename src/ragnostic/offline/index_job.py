@@ -15,6 +15,9 @@ from ragnostic.offline.implementations import Workshop
 from ragnostic.offline.inputs import Inputs, load_inputs
 from ragnostic.ports import Progress, VectorStore, no_progress
 
+_PACKAGES = {"chroma": "chromadb", "faiss": "faiss-cpu"}
+"""What an index library is called where packages are installed from, if otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
 class IndexJob:
@@ -29,8 +32,14 @@ class IndexJob:
 @contextmanager
 def open_store(workshop: Workshop) -> Iterator[VectorStore]:
     """The index that the configuration names; raises UsageError where it names none."""
-    named_index(workshop.configuration)
-    store = workshop.store()
+    name = named_index(workshop.configuration)
+    try:
+        store = workshop.store()
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"index.use = {name!r} needs a package that is not installed: {error.name}",
+            hint=f"pip install {_PACKAGES.get(name, error.name)}",
+        ) from error
     try:
         yield store
     finally:
