@@ -290,6 +290,18 @@ def test_a_channel_can_be_tried(store, monkeypatch):
     assert "has none" in invoke("test", "ops", "--store", store, code=2).stderr
 
 
+def test_ack_tells_the_channels_that_ask_for_it(store, monkeypatch):
+    """The book has it also where none could be told; a webhook does not ask."""
+    (store / "alerts.toml").write_text(RULES + CHANNEL, encoding="utf-8")
+    invoke("check", "--store", store, *NOW, "--no-send", code=1)
+    first = as_json("list", "--store", store)["alerts"][0]
+    done = invoke("ack", first["id"], "--store", store)
+    assert "no channel was told" in done.stderr
+    assert "acknowledged" in done.stdout
+    monkeypatch.setenv("OPS_HOOK", "http://127.0.0.1:9/")
+    assert "warning" not in invoke("ack", first["id"], "--store", store).stderr
+
+
 def test_backtest_shows_when_it_would_have_fired(store):
     """As tables and as JSON; nothing is written."""
     window = ("--from", "2026-03-02", "--to", "2026-03-02T08:00:00")

@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragnostic.notify.channel import Channel, ChannelSettings
-from ragnostic.notify.delivery import Failure, Parcel, Patience, deliver, refresh, route
+from ragnostic.notify.delivery import (
+    Failure,
+    Parcel,
+    Patience,
+    acknowledge,
+    deliver,
+    refresh,
+    route,
+)
 from ragnostic.ports import Delivery
 
 LOOPBACK = runpy.run_path(str(Path(__file__).parent / "loopback.py"))
@@ -289,6 +297,27 @@ def test_channels_that_forget_are_told_again():
     assert [(one.channel, one.key) for one in failures] == [("broken", "a"), ("broken", "b")]
     assert plain.batches == []
     assert refresh(channels, []) == []
+
+
+def test_channels_that_ask_for_it_hear_who_looks_after_an_alert():
+    """Under the key of the message that told of it; what fails is said."""
+
+    class Phone(Told):
+        def acknowledge(self, notices):
+            return self.send(notices)
+
+    phone, deaf, broken = Phone(), Told(), Phone(failed())
+    channels = [
+        channel("phone", phone, severities=["P0"]),
+        channel("ops", deaf),
+        channel("broken", broken),
+    ]
+    urgent = notice(key="a", severity="P0")
+    failures = acknowledge(channels, urgent, {"phone": "group"})
+    assert phone.batches == [["P0 group firing"]]
+    assert deaf.batches == []
+    assert [(one.channel, one.key) for one in failures] == [("broken", "a")]
+    assert acknowledge(channels[:2], notice(key="b", severity="P1"), {}) == []
 
 
 @given(
