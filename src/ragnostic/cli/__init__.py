@@ -98,6 +98,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "ragnostic.cli.serve:serve",
         "Gateway, worker, schedule and figures in one, for one machine.",
     ),
+    "daily": (
+        "ragnostic.cli.daily:daily",
+        "Live traffic: the report of a day, as a page and by mail.",
+    ),
     "doctor": (
         "ragnostic.cli.doctor:doctor",
         "Is everything there? Machine, ports, disk, models, store.",
