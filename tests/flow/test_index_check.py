@@ -238,6 +238,16 @@ def test_diagnosis_verifies_what_the_index_lost(folder, monkeypatch):
     assert "found with a larger effort" in told.stdout
     lost = json.loads(ragnostic("diagnose", run, "--config", "eval.toml", "--json").stdout)
     assert "index_approximation" in json.dumps(lost)
+    named = [json.dumps({"id": name, "text": text}) for name, text in TEXTS.items()]
+    Path("rows.jsonl").write_text("\n".join(named))
+    few = {**TEXTS, **{name: f"old {n}" for n, name in enumerate(list(TEXTS)[:60])}}
+    build(folder, few, ef=1)
+    Path("rows.jsonl").write_text("\n".join(named))
+    stale = ragnostic("diagnose", run, "--config", "eval.toml", "--json")
+    assert '"same_vector": false' in stale.stdout
+    assert "not_indexed" in stale.stdout
+    build(folder, {f"own-{name}": text for name, text in TEXTS.items()})
+    assert "no id of the index" in ragnostic("diagnose", run, "--config", "eval.toml").output
     build(folder, dict(list(TEXTS.items())[60:]), ef=1)
     gone = ragnostic("diagnose", run, "--config", "eval.toml")
     assert "not indexed, or an old text" in gone.stdout

@@ -54,11 +54,13 @@ class Contents:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How an index is read. ``embed`` makes vectors of texts, for a ``share`` of the rows that is
-    always the same; without it vectors are not compared. ``listing`` keeps the digests.
+    always the same, and for the ids ``also``; without it vectors are not compared. ``listing``
+    keeps the digests.
     """
 
     expected: Expected | None
     share: float = 1.0
+    also: frozenset[str] = frozenset()
     embed: Embed | None = None
     listing: bool = False
     progress: Progress = no_progress
@@ -172,7 +174,7 @@ def _sampled(
     by_id = expected is not None and expected.match == "id"
     for row in np.flatnonzero(sound).tolist():
         id_, text = batch.ids[row], batch.texts[row]
-        if not drawn(id_, reading.share):
+        if id_ not in reading.also and not drawn(id_, reading.share):
             continue
         chunk = expected.chunks.get(id_) if expected is not None else None
         if by_id and chunk is not None:

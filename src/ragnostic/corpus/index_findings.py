@@ -121,7 +121,7 @@ def stale_findings(found: Contents, below: float | None) -> Iterator[IndexFindin
         yield IndexFinding("other_model", len(cosines), len(cosines), facts={"cosine": middle})
         return
     limit = stale_limit(found.cosines) if below is None else below
-    order = [int(row) for row in np.argsort(cosines, kind="stable") if cosines[row] < limit]
+    order = _below(found, limit)
     if order:
         yield IndexFinding(
             "stale_vector",
@@ -130,6 +130,24 @@ def stale_findings(found: Contents, below: float | None) -> Iterator[IndexFindin
             tuple(found.compared[row] for row in order[:_SHOWN]),
             {"limit": limit, "lowest": float(cosines[order[0]])},
         )
+
+
+def stale_ids(found: Contents, below: float | None = None) -> frozenset[str]:
+    """The ids of all vectors that :func:`stale_findings` counts; none where all of them are other.
+
+    >>> sorted(stale_ids(Contents(compared=list("abcd"), cosines=[1.0, 1.0, 0.9, 1.0])))
+    ['c']
+    """
+    if "stale_vector" not in {one.kind for one in stale_findings(found, below)}:
+        return frozenset()
+    limit = stale_limit(found.cosines) if below is None else below
+    return frozenset(found.compared[row] for row in _below(found, limit))
+
+
+def _below(found: Contents, limit: float) -> list[int]:
+    """Places of the cosines below the limit, the lowest first."""
+    cosines = np.array(found.cosines)
+    return [int(row) for row in np.argsort(cosines, kind="stable") if cosines[row] < limit]
 
 
 def stale_limit(cosines: Sequence[float]) -> float:

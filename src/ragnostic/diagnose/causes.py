@@ -25,7 +25,7 @@ def _not_in_corpus(seen: Evidence) -> bool | None:
 def _not_indexed(seen: Evidence) -> bool | None:
     if seen.indexed is None:
         return None
-    return not seen.indexed or seen.same_text is False
+    return not seen.indexed or seen.same_text is False or seen.same_vector is False
 
 
 def _cut(seen: Evidence) -> bool | None:

@@ -12,8 +12,9 @@ class Evidence:
 
     in_corpus, elsewhere
         Whether the gold's text is where the gold says; a document that holds it although not named.
-    indexed, same_text
-        Whether the index holds a chunk of it, and with the text that the corpus has now.
+    indexed, same_text, same_vector
+        Whether the index holds a chunk of it, with the text that the corpus has now, and with the
+        vector that this text is embedded to.
     halves
         The pieces into which the chunker cut the gold's span; empty where a chunk holds it whole.
     exact, sent_exact, uncut
@@ -42,6 +43,7 @@ class Evidence:
     elsewhere: str | None = None
     indexed: bool | None = None
     same_text: bool | None = None
+    same_vector: bool | None = None
     halves: tuple[str, ...] = ()
     has_chunk: bool = True
     exact: int | None = None

@@ -53,7 +53,8 @@ class Known:
     tested.
 
     ``chunks``: of the corpus as it is now, by id; ``places``: where an item is; ``index``: chunk
-    ids that the index holds, with their texts (None: without), for all items; ``search``: makes an
+    ids that the index holds, with their texts (None: without), for all items; ``fresh``: id →
+    whether its vector is that of its text, where that was looked at; ``search``: makes an
     exact search of the kind that the retriever approximates; ``approximate``: whether its index
     may miss what exact search finds; ``again``: asks the index itself once more.
     """
@@ -61,6 +62,7 @@ class Known:
     chunks: Mapping[str, Chunk] = field(default_factory=dict)
     place_of: Callable[[Item], Place | None] = lambda _: None
     index: Mapping[str, str | None] | None = None
+    fresh: Mapping[str, bool] = field(default_factory=dict)
     search: Callable[[Searched], ExactSearch] | None = None
     approximate: bool = True
     again: AskAgain | None = None
@@ -212,11 +214,16 @@ def _number(rank: Rank | None) -> int | None:
 def _index_facts(item: Item, known: Known) -> dict[str, Any]:
     """Whether the index holds a chunk of the item, and with the text that it has now."""
     if known.index is None or not item.ids:
-        return {"indexed": None, "same_text": None}
+        return {"indexed": None, "same_text": None, "same_vector": None}
     held = [id_ for id_ in item.ids if id_ in known.index]
     same = [_same(known.index[id_], known.chunks.get(id_)) for id_ in held]
     told = [one for one in same if one is not None]
-    return {"indexed": bool(held), "same_text": any(told) if told else None}
+    fresh = [known.fresh[id_] for id_ in held if id_ in known.fresh]
+    return {
+        "indexed": bool(held),
+        "same_text": any(told) if told else None,
+        "same_vector": any(fresh) if fresh else None,
+    }
 
 
 def _same(text: str | None, chunk: Chunk | None) -> bool | None:

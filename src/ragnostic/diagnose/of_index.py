@@ -2,34 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from ragnostic.corpus.index_expected import same_text
+from ragnostic.corpus.index_contents import Reading, read_contents
+from ragnostic.corpus.index_expected import Expected, same_text
+from ragnostic.corpus.index_findings import stale_ids
 from ragnostic.diagnose.gathering import Again, AskAgain
 from ragnostic.offline.implementations import Workshop
 from ragnostic.offline.index_job import open_store
-from ragnostic.ports import Progress
+from ragnostic.ports import Progress, StoredBatch
 from ragnostic.records import Chunk
 
 _ROWS = 2048
 
 
-def held_texts(workshop: Workshop) -> dict[str, str | None]:
-    """Chunk id → text in the index, None where it stores none. A text that is the corpus's is kept
-    once, in the corpus.
+@dataclass(frozen=True, slots=True)
+class Held:
+    """``texts``: chunk id → text in the index, None where it stores none; ``fresh``: id → whether
+    its vector is that of its text, of those that were looked at.
+    """
+
+    texts: Mapping[str, str | None]
+    fresh: Mapping[str, bool]
+
+
+def held_by_index(workshop: Workshop, missed: frozenset[str]) -> Held:
+    """All of the index in one pass. The vectors of ``missed`` are compared with what their texts
+    are embedded to, and those of a sample, which says how much every vector differs.
     """
     chunks = {chunk.id: chunk for chunk in workshop.chunks}
-    held: dict[str, str | None] = {}
+    sample = workshop.configuration.settings.index.sample
+    texts: dict[str, str | None] = {}
+
+    def kept(batches: Iterable[StoredBatch]) -> Iterator[StoredBatch]:
+        for batch in batches:
+            for id_, text in zip(batch.ids, batch.texts, strict=True):
+                texts[id_] = _shared(text, chunks, id_)
+            yield batch
+
+    embedder = workshop.embedder()
     with open_store(workshop) as store:
         total = store.count()
-        for batch in store.scan(_ROWS):
-            for id_, text in zip(batch.ids, batch.texts, strict=True):
-                held[id_] = _shared(text, chunks, id_)
-            workshop.progress("read the index", min(len(held), total), total)
-    return held
+        reading = Reading(
+            Expected(chunks),
+            share=sample / total if sample and total else 1.0,
+            also=missed,
+            embed=lambda some: embedder.embed(some, "passage"),
+            progress=workshop.progress,
+        )
+        found = read_contents(kept(store.scan(_ROWS)), total, reading)
+    stale = stale_ids(found, workshop.configuration.settings.index.stale_below)
+    return Held(texts, {id_: id_ not in stale for id_ in found.compared})
 
 
 def _shared(text: str | None, chunks: Mapping[str, Chunk], id_: str) -> str | None:
+    """A text that is the corpus's is kept once, in the corpus."""
     chunk = chunks.get(id_)
     return chunk.text if text is not None and chunk and same_text(text, chunk) else text
 

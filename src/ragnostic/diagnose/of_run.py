@@ -17,7 +17,7 @@ from ragnostic.diagnose.exact import BestOf, DenseSearch, ExactSearch, LexicalSe
 from ragnostic.diagnose.gathering import Known, Stages, cut_by_reranker, gather
 from ragnostic.diagnose.gold_places import GoldPlaces, Place
 from ragnostic.diagnose.misses import Item, read_items
-from ragnostic.diagnose.of_index import ask_again, held_texts
+from ragnostic.diagnose.of_index import ask_again, held_by_index
 from ragnostic.errors import DataError, Fault, UsageError
 from ragnostic.judges.gold_resolving import Resolved, Resolver
 from ragnostic.offline.implementations import Workshop
@@ -66,25 +66,37 @@ def diagnose_run(run: RunData, means: Means, *, k: int = DEFAULT_K) -> tuple[Dia
         )
         stages = _stages(run, None)
     else:
-        known, stages = _with_configuration(run, means, means.configuration, remarks)
+        missed = frozenset(id_ for item in found.missed for id_ in item.ids)
+        known, stages = _with_configuration(run, means, means.configuration, missed, remarks)
     evidence = gather(found, stages, known, means.progress)
     return diagnose(found, evidence), remarks
 
 
 def _with_configuration(
-    run: RunData, means: Means, configuration: Configuration, remarks: list[str]
+    run: RunData,
+    means: Means,
+    configuration: Configuration,
+    missed: frozenset[str],
+    remarks: list[str],
 ) -> tuple[Known, Stages]:
     inputs = load_inputs(configuration, means.progress)
     remarks += _changed(run, inputs)
     workshop = Workshop(configuration, inputs.chunks, means.progress)
     has_index = "index" in configuration.choices
+    index: Mapping[str, str | None] | None
     index = _listed(means.index, remarks) or _own_index(inputs, configuration)
+    fresh: Mapping[str, bool] = {}
     if index is None and has_index:
-        index = held_texts(workshop)
+        held = held_by_index(workshop, missed)
+        if held.texts.keys().isdisjoint(chunk.id for chunk in inputs.chunks):
+            remarks.append("no id of the index is one of the corpus; what it holds is not known")
+        else:
+            index, fresh = held.texts, held.fresh
     known = Known(
         chunks={chunk.id: chunk for chunk in inputs.chunks},
         place_of=_places(inputs, configuration) if inputs.corpus else lambda _: None,
         index=index,
+        fresh=fresh,
         search=_search(means.exact, workshop, remarks),
         approximate=configuration.choices["retrieve"].name not in _OWN,
         again=ask_again(workshop) if has_index and inputs.chunks else None,

@@ -18,6 +18,7 @@ HELD = {**BASE, "in_corpus": True, "indexed": True, "retrieved": 4, "candidate":
         ({**LOST, "in_corpus": False}, "not_in_corpus"),
         ({**LOST, "indexed": False}, "not_indexed"),
         ({**LOST, "same_text": False}, "not_indexed"),
+        ({**LOST, "same_vector": False}, "not_indexed"),
         ({**LOST, "halves": ("a", "b"), "has_chunk": False}, "cut_by_chunker"),
         ({**LOST, "halves": ("a", "b"), "exact": 40, "uncut": 2}, "cut_by_chunker"),
         ({**LOST, "halves": ("a", "b"), "exact": 40, "uncut": 30}, "representation"),

@@ -174,3 +174,12 @@ def test_an_index_without_an_effort_says_nothing_of_a_larger_one():
     seen = evidence(item(), known)
     assert (seen.by_index, seen.by_effort) == (True, None)
     assert first_cause(seen) == "fusion"
+
+
+def test_a_vector_of_another_text_is_stale_where_no_other_chunk_is_fresh():
+    """One that was not looked at says nothing."""
+    both, index = item(ids=("a", "b")), {"a": None, "b": None}
+    for fresh, said in (({"a": False}, False), ({"a": False, "b": True}, True), ({}, None)):
+        seen = evidence(both, Known(chunks=CHUNKS, index=index, fresh=fresh))
+        assert seen.same_vector is said
+        assert (first_cause(seen) == "not_indexed") == (said is False)
