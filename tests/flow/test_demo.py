@@ -19,7 +19,7 @@ def _bundled() -> Path:
 def test_the_demo_shows_what_the_reranker_gains(tmp_path, monkeypatch):
     """Two stages over 200 queries in both languages; all gold is found in the corpus; the first
     line says what is done, the last ones where the report and the comparison with BM25 alone are,
-    and how they are had in English. Embeds about 59,000 tokens.
+    why passages are missed, and how the pages are had in English. Embeds about 59,000 tokens.
     """
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     done = CliRunner().invoke(cli.app, ["demo", "--out", str(tmp_path / "out")])
@@ -28,11 +28,17 @@ def test_the_demo_shows_what_the_reranker_gains(tmp_path, monkeypatch):
     alone, folder = list_runs(tmp_path / "out")
     page = tmp_path / "out" / "comparison.html"
     assert re.match(r"demo: BM25, .* \d{3} documents, \d{3} queries;", done.stderr)
-    place, said, compared, *english = done.stdout.splitlines()[-6:]
+    place, said, compared, missed, first, advice, *english = done.stdout.splitlines()[-9:]
     assert place == f"report: {folder / 'report.html'}"
     assert said.startswith("with the reranker against BM25 alone: better on 4 of 5 metrics")
     assert compared == f"comparison: {page}"
     assert "检索对比" in page.read_text(encoding="utf-8")
+    assert re.fullmatch(
+        r"diagnosis: \d+ of \d+ relevant items missed in the top 5: \d+% the search does not see it, .*",
+        missed,
+    )
+    assert first.startswith("mend first: the search does not see it, worth +0.")
+    assert advice.startswith("try: a hybrid or dense search")
     assert english == [
         "in English:",
         f"  ragnostic report {folder} --lang en",

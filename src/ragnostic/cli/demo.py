@@ -13,9 +13,11 @@ import typer
 
 from ragnostic.cli.comparison_tables import verdict_lines
 from ragnostic.cli.console import print_warnings
+from ragnostic.cli.diagnosis_table import summary_lines
 from ragnostic.cli.eval import load_configuration, print_result, run_and_write
 from ragnostic.cli.pages import write_page
 from ragnostic.cli.run_table import warning_lines
+from ragnostic.diagnose.of_run import Means, diagnose_run
 from ragnostic.errors import counted
 from ragnostic.offline.compare import compare
 from ragnostic.offline.inputs import Inputs, load_inputs
@@ -34,7 +36,8 @@ def demo(
     """Run BM25 without and with the embedding reranker over a bilingual company handbook.
 
     Needs no network and no settings; ends with the places of the report and of the comparison of
-    both runs, which are in Chinese, and the commands that write them in English.
+    both runs, which are in Chinese, why relevant passages are missed, and the commands that write
+    the pages in English.
     """
     with as_file(files("ragnostic.evalset").joinpath("demo")) as bundled:
         settings = bundled / "demo.toml"
@@ -48,6 +51,9 @@ def demo(
     print_result(run, folder)
     page = out / COMPARISON
     _compare(base, folder, page)
+    found, _ = diagnose_run(run, Means(configuration))
+    for line in summary_lines(found):
+        typer.echo(line)
     shown, *both = (shlex.quote(str(path)) for path in (page, base, folder))
     typer.echo("in English:")
     typer.echo(f"  {program()} report {both[1]} --lang en")

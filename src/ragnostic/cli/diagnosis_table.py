@@ -28,6 +28,20 @@ TITLES = {
     "unexplained": "unexplained",
 }
 """What each cause is called, in pipeline order."""
+ADVICE = {
+    "not_in_corpus": "index the documents that are missing, or label the set again",
+    "not_indexed": "build the index anew; `ragnostic index check` says what of it is stale",
+    "cut_by_chunker": "larger chunks, an overlap or another chunker: [chunk]",
+    "representation": "a hybrid or dense search, another embedder, or more candidates: [retrieve]",
+    "rewriting": "send the user's own words, too",
+    "index_approximation": "a larger ef or nprobe; `ragnostic index check` shows what it costs",
+    "fusion": "more candidates of each search, or other weights",
+    "truncated": 'rerank.long = "max_over_segments", or smaller chunks',
+    "rerank_demotion": "another reranker; compare with rerank.use = none",
+    "cut_off": "give the generator more chunks",
+    "dropped_before_generator": "a larger budget of context",
+}
+"""What to try, by cause."""
 _HEAD = ("first cause", "missed", "share", "if mended", "low", "high", "at most", "in order")
 _TEXT = 160
 
@@ -48,16 +62,34 @@ def print_diagnosis(found: Diagnosis, texts: Mapping[str, str | None]) -> None:
         f"{found.metric} if it and all above it are"
     )
     if found.first is not None:
-        gain = found.first
-        typer.echo(
-            f"mend first: {TITLES[gain.cause]}, worth {signed(gain.gain)} {found.metric} "
-            f"[{signed(gain.low)}, {signed(gain.high)}]"
-        )
+        for line in _first(found.first, found.metric):
+            typer.echo(line)
     for gain in found.gains:
         _print_examples(found, gain, texts)
     if found.untested:
         names = ", ".join(f"{TITLES[name]} ({n})" for name, n in found.untested.items())
         typer.echo(f"\nnot tested for items that stay unexplained: {names}")
+
+
+def summary_lines(found: Diagnosis, most: int = 3) -> list[str]:
+    """The diagnosis in three lines: the most frequent causes, what to mend first, what to try."""
+    items = counted(len(found.found.items), "relevant item")
+    if not found.misses:
+        return [f"diagnosis: none of {items} is missed"]
+    often = sorted(found.gains, key=lambda gain: -gain.items)[:most]
+    shares = ", ".join(f"{gain.share:.0%} {TITLES[gain.cause]}" for gain in often)
+    missed = f"{len(found.misses)} of {items}"
+    lines = [f"diagnosis: {missed} missed in the top {found.found.k}: {shares}"]
+    return lines if found.first is None else [*lines, *_first(found.first, found.metric)]
+
+
+def _first(gain: Gain, metric: str) -> Iterator[str]:
+    yield (
+        f"mend first: {TITLES[gain.cause]}, worth {signed(gain.gain)} {metric} "
+        f"[{signed(gain.low)}, {signed(gain.high)}]"
+    )
+    if gain.cause in ADVICE:
+        yield f"try: {ADVICE[gain.cause]}"
 
 
 def _row(gain: Gain) -> list[str]:
