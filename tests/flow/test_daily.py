@@ -11,7 +11,8 @@ import pytest
 
 FLOW = Path(__file__).parent
 CASE = runpy.run_path(str(FLOW / "live_case.py"))
-MAIL = runpy.run_path(str(FLOW / "notify_servers.py"))
+MAIL = runpy.run_path(str(FLOW.parent / "unit" / "notify" / "test_mail.py"))
+Post, Server = MAIL["Post"], MAIL["Server"]
 run, as_json, write_lines = CASE["run"], CASE["as_json"], CASE["write_lines"]
 DAY = date(2026, 3, 20)
 HOSTILE = '<script>alert(1)</script>"第3号规定'
@@ -96,6 +97,29 @@ def test_a_day_without_traffic_is_said(traffic):
     assert found["changes"] == []
     done = run(traffic, "daily", "--store", "store", "--date", "soon", code=2)
     assert "is no day" in done.stderr
+
+
+def test_it_arrives_by_mail(traffic, tmp_path):
+    """A line for each signal, and the page beside it."""
+    folder = Path(shutil.copytree(traffic, tmp_path / "copy"))
+    post = Post()
+    with Server(post) as server:
+        channel = (
+            '[[channel]]\nname = "mail"\nuse = "email"\nhost = "localhost"\n'
+            f'port = {server.port}\nsecurity = "none"\nsender = "alerts@example.com"\n'
+            'to = ["li@example.com"]\n'
+        )
+        with (folder / "store" / "alerts.toml").open("a", encoding="utf-8") as file:
+            file.write(channel)
+        arguments = ("--date", str(DAY), "--mail", "--lang", "zh")
+        done = run(folder, "daily", "--store", "store", *arguments)
+    assert "mailed through 1 channel" in done.stdout
+    (letter,) = post.letters
+    assert letter["Subject"].startswith(f"Ragnostic {DAY}: 1 条告警")
+    assert "首个有用结果 (RR@5): 0.312" in letter.get_body(("plain",)).get_content()
+    (page,) = letter.iter_attachments()
+    assert page.get_filename() == f"ragnostic-{DAY}.html"
+    assert "billing" in page.get_content().decode()
 
 
 def test_without_a_mail_channel_that_is_said(traffic, tmp_path):

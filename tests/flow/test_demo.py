@@ -34,7 +34,8 @@ def test_the_demo_shows_what_the_reranker_gains(tmp_path, monkeypatch):
     assert compared == f"comparison: {page}"
     assert "检索对比" in page.read_text(encoding="utf-8")
     assert re.fullmatch(
-        r"diagnosis: \d+ of \d+ relevant items missed in the top 5: \d+% the search does not see it, .*",
+        r"diagnosis: \d+ of \d+ relevant items missed in the top 5: "
+        r"\d+% the search does not see it, .*",
         missed,
     )
     assert first.startswith("mend first: the search does not see it, worth +0.")

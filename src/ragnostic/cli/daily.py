@@ -15,7 +15,7 @@ from ragnostic.cli.alerts_options import RulesFile, SystemClock, rules_of, rules
 from ragnostic.cli.choices import Language
 from ragnostic.cli.console import print_json, print_warnings
 from ragnostic.cli.live_options import Store
-from ragnostic.errors import EXIT_GATE, UsageError
+from ragnostic.errors import EXIT_GATE, UsageError, counted
 from ragnostic.monitor.alerts.book import Book
 from ragnostic.monitor.daily.gathering import daily_view
 from ragnostic.monitor.daily.mailing import daily_letter, mail_letter
@@ -65,10 +65,11 @@ def daily(
     if as_json:
         print_json({"page": str(target), "mailed": sent, **asdict(view)})
     else:
-        typer.echo(f"{view.day}: {view.records} records, {len(view.firing)} alerts firing")
+        firing = counted(len(view.firing), "alert")
+        typer.echo(f"{view.day}: {counted(view.records, 'record')}, {firing} firing")
         typer.echo(f"report: {target}")
         if mail:
-            typer.echo(f"mailed through {sent} channels")
+            typer.echo(f"mailed through {counted(sent, 'channel')}")
     raise typer.Exit(EXIT_GATE if mail and not sent else 0)
 
 
