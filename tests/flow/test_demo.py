@@ -28,18 +28,19 @@ def test_the_demo_shows_what_the_reranker_gains(tmp_path, monkeypatch):
     alone, folder = list_runs(tmp_path / "out")
     page = tmp_path / "out" / "comparison.html"
     assert re.match(r"demo: BM25, .* \d{3} documents, \d{3} queries;", done.stderr)
-    place, said, compared, missed, first, advice, *english = done.stdout.splitlines()[-9:]
+    place, said, compared, missed, first, advice, why, *english = done.stdout.splitlines()[-10:]
     assert place == f"report: {folder / 'report.html'}"
     assert said.startswith("with the reranker against BM25 alone: better on 4 of 5 metrics")
     assert compared == f"comparison: {page}"
     assert "检索对比" in page.read_text(encoding="utf-8")
     assert re.fullmatch(
-        r"diagnosis: \d+ of \d+ relevant items missed in the top 5: "
+        r"missed: \d+ of \d+ relevant items in the top 5: "
         r"\d+% the search does not see it, .*",
         missed,
     )
     assert first.startswith("mend first: the search does not see it, worth +0.")
     assert advice.startswith("try: a hybrid or dense search")
+    assert why == f"diagnosis: {tmp_path / 'out' / 'diagnosis.html'}"
     assert english == [
         "in English:",
         f"  ragnostic report {folder} --lang en",

@@ -17,16 +17,20 @@ from ragnostic.cli.diagnosis_table import summary_lines
 from ragnostic.cli.eval import load_configuration, print_result, run_and_write
 from ragnostic.cli.pages import write_page
 from ragnostic.cli.run_table import warning_lines
+from ragnostic.config import Configuration
 from ragnostic.diagnose.of_run import Means, diagnose_run
+from ragnostic.diagnose.page import diagnosis_view
 from ragnostic.errors import counted
 from ragnostic.offline.compare import compare
 from ragnostic.offline.inputs import Inputs, load_inputs
 from ragnostic.offline.run_folder import read_run
 from ragnostic.ports import no_progress
 from ragnostic.report import render_comparison
+from ragnostic.report.diagnosis_html import render_diagnosis
+from ragnostic.report.run import RunData
 
 DEMO_OUT = Path("demo-runs")
-COMPARISON = "comparison.html"
+COMPARISON, DIAGNOSIS = "comparison.html", "diagnosis.html"
 
 
 def demo(
@@ -51,9 +55,7 @@ def demo(
     print_result(run, folder)
     page = out / COMPARISON
     _compare(base, folder, page)
-    found, _ = diagnose_run(run, Means(configuration))
-    for line in summary_lines(found):
-        typer.echo(line)
+    _diagnose(run, configuration, out / DIAGNOSIS)
     shown, *both = (shlex.quote(str(path)) for path in (page, base, folder))
     typer.echo("in English:")
     typer.echo(f"  {program()} report {both[1]} --lang en")
@@ -67,6 +69,17 @@ def _compare(base: Path, candidate: Path, page: Path) -> None:
     typer.echo(f"with the reranker against BM25 alone: {said}")
     write_page(page, render_comparison(result.view, "zh"))
     typer.echo(f"comparison: {page}")
+
+
+def _diagnose(run: RunData, configuration: Configuration, page: Path) -> None:
+    """Say why relevant passages are missed, and what to mend first; write the page of it."""
+    found, remarks = diagnose_run(run, Means(configuration))
+    for line in summary_lines(found):
+        typer.echo(line)
+    texts = {row["id"]: row["text"] for row in run.chunks.to_pylist()}
+    view = diagnosis_view(found, texts, name=str(run.meta.get("name") or ""), remarks=remarks)
+    write_page(page, render_diagnosis(view, "zh"))
+    typer.echo(f"diagnosis: {page}")
 
 
 def program() -> str:

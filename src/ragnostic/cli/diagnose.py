@@ -10,11 +10,15 @@ from typing import Annotated
 
 import typer
 
+from ragnostic.cli.choices import Language
 from ragnostic.cli.console import print_json, print_warnings, progress_on
 from ragnostic.cli.diagnosis_table import print_diagnosis
 from ragnostic.cli.eval import load_configuration
+from ragnostic.cli.pages import refuse_stdout, write_page
 from ragnostic.diagnose.of_run import DEFAULT_K, Means, diagnose_run
+from ragnostic.diagnose.page import diagnosis_view
 from ragnostic.offline.run_folder import find_run, read_run
+from ragnostic.report.diagnosis_html import render_diagnosis
 
 
 class ExactChoice(StrEnum):
@@ -54,6 +58,13 @@ def diagnose(
     exact: Annotated[
         ExactChoice, typer.Option(help="Exact search that stands for the retriever's.")
     ] = ExactChoice.auto,
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a page, too, in one file."),
+    ] = None,
+    language: Annotated[
+        Language, typer.Option("--lang", help="Language of the page.")
+    ] = Language.zh,
     runs: Annotated[Path, typer.Option(help="Where run ids are looked for.")] = Path("runs"),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
 ) -> None:
@@ -61,14 +72,21 @@ def diagnose(
 
     Every missed item gets one first cause, in the order of the pipeline, with its evidence.
     """
+    refuse_stdout(html=html)
     folder = find_run(runs, run)
     read = read_run(folder)
     loaded = None if config is None else load_configuration(config, sets or [])
     with redirect_stdout(sys.stderr), progress_on(sys.stderr) as progress:
         means = Means(loaded, index, exact.value, progress)
         found, remarks = diagnose_run(read, means, k=k)
+    texts = {row["id"]: row["text"] for row in read.chunks.to_pylist()}
+    if html is not None:
+        view = diagnosis_view(found, texts, name=folder.name, remarks=remarks)
+        write_page(html, render_diagnosis(view, language.value))
     if as_json:
         print_json({"run": str(folder), **found.as_json(), "warnings": remarks})
         return
     print_warnings(remarks)
-    print_diagnosis(found, {row["id"]: row["text"] for row in read.chunks.to_pylist()})
+    print_diagnosis(found, texts)
+    if html is not None:
+        typer.echo(f"\npage: {html}")

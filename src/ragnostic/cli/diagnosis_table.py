@@ -9,39 +9,12 @@ import typer
 from ragnostic.cli.console import print_table
 from ragnostic.diagnose.diagnosis import Attributed, Diagnosis
 from ragnostic.diagnose.gains import Gain
+from ragnostic.diagnose.page import ranks_of
 from ragnostic.errors import counted
+from ragnostic.report.diagnosis_words import ADVICE, RANKS, TITLES
 from ragnostic.report.numbers import decimal, percent, signed
 from ragnostic.report.visible import visible
 
-TITLES = {
-    "not_in_corpus": "not in the corpus",
-    "not_indexed": "not indexed, or an old text",
-    "cut_by_chunker": "cut by the chunker",
-    "representation": "the search does not see it",
-    "rewriting": "lost by rewriting",
-    "index_approximation": "skipped by the index",
-    "fusion": "lost in fusion",
-    "truncated": "beyond what the reranker reads",
-    "rerank_demotion": "pushed down by the reranker",
-    "cut_off": "just beyond the cut-off",
-    "dropped_before_generator": "not given to the generator",
-    "unexplained": "unexplained",
-}
-"""What each cause is called, in pipeline order."""
-ADVICE = {
-    "not_in_corpus": "index the documents that are missing, or label the set again",
-    "not_indexed": "build the index anew; `ragnostic index check` says what of it is stale",
-    "cut_by_chunker": "larger chunks, an overlap or another chunker: [chunk]",
-    "representation": "a hybrid or dense search, another embedder, or more candidates: [retrieve]",
-    "rewriting": "send the user's own words, too",
-    "index_approximation": "a larger ef or nprobe; `ragnostic index check` shows what it costs",
-    "fusion": "more candidates of each search, or other weights",
-    "truncated": 'rerank.long = "max_over_segments", or smaller chunks',
-    "rerank_demotion": "another reranker; compare with rerank.use = none",
-    "cut_off": "give the generator more chunks",
-    "dropped_before_generator": "a larger budget of context",
-}
-"""What to try, by cause."""
 _HEAD = ("first cause", "missed", "share", "if mended", "low", "high", "at most", "in order")
 _TEXT = 160
 
@@ -75,11 +48,11 @@ def summary_lines(found: Diagnosis, most: int = 3) -> list[str]:
     """The diagnosis in three lines: the most frequent causes, what to mend first, what to try."""
     items = counted(len(found.found.items), "relevant item")
     if not found.misses:
-        return [f"diagnosis: none of {items} is missed"]
+        return [f"missed: none of {items}"]
     often = sorted(found.gains, key=lambda gain: -gain.items)[:most]
     shares = ", ".join(f"{gain.share:.0%} {TITLES[gain.cause]}" for gain in often)
     missed = f"{len(found.misses)} of {items}"
-    lines = [f"diagnosis: {missed} missed in the top {found.found.k}: {shares}"]
+    lines = [f"missed: {missed} in the top {found.found.k}: {shares}"]
     return lines if found.first is None else [*lines, *_first(found.first, found.metric)]
 
 
@@ -122,13 +95,7 @@ def _facts(one: Attributed, texts: Mapping[str, str | None]) -> Iterator[str]:
         for id_ in one.item.ids[:1]:
             text = texts.get(id_)
             yield f"{id_}: {_short(text)}" if text else id_
-    ranks = {
-        "exact rank": seen.exact,
-        "uncut": seen.uncut,
-        "candidate": seen.candidate,
-        "last stage": seen.final,
-    }
-    known = [f"{name} {rank or 'none'}" for name, rank in ranks.items() if rank is not None]
+    known = [f"{RANKS[name]} {rank or 'none'}" for name, rank in ranks_of(one).items()]
     if seen.by_effort is not None:
         known.append(f"{'found' if seen.by_effort else 'not found'} with a larger effort")
     if seen.overlap is not None:

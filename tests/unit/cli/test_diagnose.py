@@ -75,6 +75,27 @@ def test_json_has_every_miss_with_its_evidence(folder):
     assert found["value"] == pytest.approx(1 / 3)
 
 
+@pytest.mark.parametrize(
+    ("language", "said"), [("zh", "先修：检索看不到。"), ("en", "Mend first: the search does not")]
+)
+def test_the_page_says_the_same_in_both_languages(folder, language, said):
+    """One file, the same bytes each time; what a user wrote stays text."""
+    text = (folder / "eval.jsonl").read_text(encoding="utf-8")
+    hostile = "<img src=x onerror=alert(1)>holiday"
+    (folder / "eval.jsonl").write_text(text.replace("holiday", hostile), encoding="utf-8")
+    assert CliRunner().invoke(cli.app, ["eval", "eval.toml"]).exit_code == 0
+    pages = []
+    for name in ("a.html", "b.html"):
+        arguments = ("--config", "eval.toml", "--html", name, "--lang", language)
+        assert f"page: {name}" in diagnosed(*arguments).stdout
+        pages.append((folder / name).read_text(encoding="utf-8"))
+    assert pages[0] == pages[1]
+    assert said in pages[0]
+    assert "<img" not in pages[0]
+    assert "&lt;img src=x" in pages[0]
+    assert "--html - names no file" in diagnosed("--html", "-", code=2).stderr
+
+
 def test_without_the_configuration_nothing_is_guessed(folder):
     """What was never retrieved stays unexplained, and that is said."""
     done = diagnosed()
@@ -94,6 +115,6 @@ def test_a_run_without_misses_says_so(folder):
         '{"query_id": "q1", "query": "annual leave", "gold": ["leave.md"]}\n', encoding="utf-8"
     )
     assert CliRunner().invoke(cli.app, ["eval", "eval.toml"]).exit_code == 0
-    assert diagnosed("--config", "eval.toml").stdout == (
-        "0 of 1 relevant item of 1 query missed; R@5 1.0000\n"
-    )
+    said = diagnosed("--config", "eval.toml", "--html", "a.html", "--lang", "en").stdout
+    assert said == "0 of 1 relevant item of 1 query missed; R@5 1.0000\n\npage: a.html\n"
+    assert "Nothing relevant is missed." in (folder / "a.html").read_text(encoding="utf-8")
