@@ -8,6 +8,7 @@ import runpy
 import shutil
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -168,3 +169,74 @@ def test_checks_that_run_at_once_tell_once(folder):
         said = [process.communicate()[1] for process in processes]
         assert [process.returncode for process in processes] == [1] * 4, said
         assert len(server.asked) == 1
+
+
+ACTIONS = """
+actions = ["roll-back", "degrade", "ticket"]
+
+[[action]]
+name = "roll-back"
+command = ["./roll-back"]
+
+[[action]]
+name = "degrade"
+flag_file = "degraded"
+
+[[action]]
+name = "ticket"
+on = ["firing", "resolved"]
+[action.webhook]
+url_env = "TICKET_HOOK"
+secret_env = "TICKET_SECRET"
+allow_private = true
+"""
+ROLL_BACK = """#!/bin/sh
+echo "$RAGNOSTIC_RULE $RAGNOSTIC_KIND" >> runs
+echo rolled back
+for turn in $(seq 600); do [ -e quick ] && break; sleep 0.1; done
+"""
+
+
+def test_a_check_that_is_killed_while_it_acts_does_nothing_twice(folder, monkeypatch):
+    """What it had begun is unknown and stays so; what it had not begun is done by the next one."""
+    store = folder / "store"
+    rule, _, _ = ALERTS.partition("[[channel]]")
+    (store / "alerts.toml").write_text(rule.rstrip() + ACTIONS, encoding="utf-8")
+    (store / "roll-back").write_text(ROLL_BACK, encoding="utf-8")
+    (store / "roll-back").chmod(0o755)
+    monkeypatch.setenv("TICKET_SECRET", "test-secret-not-real")
+    arguments = command(
+        *("alerts", "check", "--store", "store", "--now", "2026-03-03T00:30:00+08:00")
+    )
+    with served(lambda _: Said()) as server:
+        monkeypatch.setenv("TICKET_HOOK", server.url)
+        process = subprocess.Popen(
+            arguments, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        deadline = time.monotonic() + 60
+        while not (store / "runs").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        assert server.asked == []
+
+        found = check(folder, 3, code=1)
+        ran = {one["action"]: one["status"] for one in found["ran"]}
+        assert ran == {"roll-back": "unknown", "degrade": "done", "ticket": "done"}
+        assert (store / "degraded").exists()
+        assert check(folder, 3, code=1)["ran"] == []
+
+        (store / "quick").touch()
+        over = {one["action"]: one["status"] for one in check(folder, 4, code=0)["ran"]}
+        assert over == {"roll-back": "skipped", "degrade": "done", "ticket": "done"}
+        assert not (store / "degraded").exists()
+        assert check(folder, 4, code=0)["ran"] == []
+        kinds = [json.loads(asked.body)["notices"][0]["kind"] for asked in server.asked]
+        assert kinds == ["firing", "resolved"]
+        assert all(asked.headers["webhook-signature"] for asked in server.asked)
+    assert (store / "runs").read_text() == "mrr-low firing\n"
+    lines = (store / "actions.jsonl").read_text(encoding="utf-8").splitlines()
+    audit = [json.loads(line) for line in lines]
+    assert len(audit) == 6
+    assert len({line["order"] for line in audit}) == 6
+    assert audit[0]["value"] == pytest.approx(0.475)

@@ -98,10 +98,11 @@ def check(
             instant(now, zone),
             zone=zone,
             routes=lambda notice: [one.name for one in channels if one.takes(notice)],
+            alone=[one.name for one in channels if one.keeps_state],
             lateness=late,
             posted=datetime.now(UTC),
         )
-        sent = _Sent() if no_send else _send(book, channels, checked)
+        sent = _Sent() if no_send else _send(book, channels, checked, rulebook)
         ran = () if no_send else _act(book, rulebook, path or store, dry_run=dry_run)
     print_warnings([*_warnings(checked, sent, channels), *ran_warnings(ran)])
     if as_json:
@@ -126,13 +127,16 @@ def _channels(path: Path | None, charts: Charts, *, send: bool) -> Sequence[Chan
     return [Channel(plan.settings, plan.plugin) for plan in plans]
 
 
-def _send(book: Book, channels: Sequence[Channel], checked: Checked) -> _Sent:
+def _send(book: Book, channels: Sequence[Channel], checked: Checked, rules: RuleBook) -> _Sent:
     clock = SystemClock()
     with book.alone(_SENDING, attempts=_ATTEMPTS, pause=lambda: clock.sleep(_PAUSE_S)) as alone:
         if not alone:
             return _Sent(elsewhere=True)
         delivered = deliver(BookOutbox(book), channels, clock)
-        failed = refresh(channels, checked.told)
+        # What this check has just told is fresh, and says more: it has a worst query.
+        new = {notice.key for _, notice in checked.messages}
+        again = [rules.links.linked(one) for one in checked.told if one.key not in new]
+        failed = refresh(channels, again)
     return _Sent(replace(delivered, failures=(*delivered.failures, *failed)))
 
 

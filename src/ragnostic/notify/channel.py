@@ -75,6 +75,11 @@ class Channel:
         """Its name; no other channel has it."""
         return self.settings.name
 
+    @property
+    def keeps_state(self) -> bool:
+        """Whether the other side keeps every alert by itself, and is told of it again and again."""
+        return hasattr(self.notifier, "refresh")
+
     def takes(self, notice: Notice) -> bool:
         """Whether a notice goes here: all of severity, rule, owner and slice have to fit."""
         chosen = self.settings

@@ -290,6 +290,45 @@ def test_a_channel_can_be_tried(store, monkeypatch):
     assert "has none" in invoke("test", "ops", "--store", store, code=2).stderr
 
 
+def test_an_action_can_be_rehearsed(store):
+    """What it would do, and what stands in its way; nothing is done."""
+    (store / "alerts.toml").write_text(ROLL_BACK + 'command = ["touch", "ran"]\n', encoding="utf-8")
+    said = invoke("test", "roll-back", "--action", "--store", store).stdout
+    assert said == "roll-back: would do: touch ran\n"
+    missing = ROLL_BACK + 'command = ["./no-such"]\n'
+    (store / "alerts.toml").write_text(missing, encoding="utf-8")
+    assert (
+        "no program ./no-such"
+        in invoke("test", "roll-back", "--action", "--store", store, code=1).stdout
+    )
+    found = as_json("test", "roll-back", "--action", "--store", store, code=1)
+    assert (found["action"], found["deed"], found["possible"]) == ("roll-back", "./no-such", False)
+    unknown = invoke("test", "roll-bak", "--action", "--store", store, code=2).stderr
+    assert "did you mean roll-back?" in unknown
+    (store / "alerts.toml").unlink()
+    assert "has none" in invoke("test", "x", "--action", "--store", store, code=2).stderr
+    assert not (store / "ran").exists()
+
+
+def test_alertmanager_is_told_again_at_each_check(store, monkeypatch):
+    """Of each alert by itself, under the same labels; the link of its page goes with it."""
+    channel = CHANNEL.replace('"webhook"', '"alertmanager"')
+    links = '[links]\npages = "https://rag.example"\n'
+    (store / "alerts.toml").write_text(RULES + channel + links, encoding="utf-8")
+    with SERVED(lambda _: SAID()) as server:
+        monkeypatch.setenv("OPS_HOOK", server.url)
+        for _ in range(2):
+            invoke("check", "--store", store, *NOW, code=1)
+        invoke("check", "--store", store, *BACK)
+        bodies = [json.loads(asked.body) for asked in server.asked]
+    (first,), (again,), (over,) = bodies
+    assert first["labels"] == again["labels"] == over["labels"]
+    assert first["generatorURL"].startswith("https://rag.example/alerts/")
+    assert first["generatorURL"] == again["generatorURL"] == over["generatorURL"]
+    assert first["endsAt"] <= again["endsAt"]
+    assert over["endsAt"] < first["endsAt"]
+
+
 def test_ack_tells_the_channels_that_ask_for_it(store, monkeypatch):
     """The book has it also where none could be told; a webhook does not ask."""
     (store / "alerts.toml").write_text(RULES + CHANNEL, encoding="utf-8")

@@ -7,6 +7,7 @@ have been carried out or not: it is written down as unknown, and never done agai
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from ragnostic.errors import UsageError
+from ragnostic.errors import UsageError, counted
 from ragnostic.monitor.alerts.actions import Action, Phase
 from ragnostic.monitor.alerts.outbox import Order, Orders
 from ragnostic.notify.webhook import Webhook, notice_json
@@ -28,7 +29,7 @@ AUDIT = "actions.jsonl"
 """In a store folder: a line for every order that is done with."""
 DONE, FAILED, UNKNOWN = "done", "failed", "unknown"
 DRY, COOLING, SKIPPED = "dry run", "cooling down", "skipped"
-RAN = frozenset({DONE, FAILED, UNKNOWN, DRY})
+_ACTED = frozenset({DONE, FAILED, UNKNOWN})
 _OUTPUT = 1024
 
 
@@ -57,7 +58,8 @@ class Setting:
 def run_orders(orders: Orders, actions: Iterable[Action], setting: Setting) -> list[Ran]:
     """Carry out what waits. Only one process may do this at a time.
 
-    Each order is written down before it begins and after it ended, in the book and in the audit.
+    Each order is written down in the book before it begins, and after it ended in the audit and in
+    the book: a process that dies in between leaves a line too many there, and never one too few.
     """
     known = {action.name: action for action in actions}
     found = [
@@ -73,7 +75,8 @@ def run_orders(orders: Orders, actions: Iterable[Action], setting: Setting) -> l
         )
         if action is not None and not status:
             orders.begin(order)
-            status, detail = perform(action, order.notice, setting)
+            others = _others(orders, action, order.notice)
+            status, detail = perform(action, order.notice, setting, others=len(others))
         found.append(_finish(orders, order, status, detail, setting))
     return found
 
@@ -88,31 +91,50 @@ def _refused(orders: Orders, order: Order, action: Action, setting: Setting) -> 
     phase = phase_of(order.notice)
     if phase not in action.phases:
         return SKIPPED, f"it does not act on {phase}"
-    past = orders.finished(order.action)
+    dry = action.dry_run or setting.dry_run
     if phase == "resolved":
-        begun = [one for one in past if one.notice.key == order.notice.key and one.status in RAN]
-        if not any(phase_of(one.notice) == "firing" for one in begun):
+        key = order.notice.key
+        begun = {one.status for one in orders.unended(action.name) if one.notice.key == key}
+        if not begun & (_ACTED | ({DRY} if dry else set())):
             return SKIPPED, "the beginning was not acted on"
     elif action.cool_down is not None:
-        last = [one.finished for one in past if _counts(one) and one.finished is not None]
-        since = setting.clock.now() - max(last).timestamp() if last else None
-        if since is not None and timedelta(seconds=since) < action.cool_down:
+        # A flag that another alert holds up is held up by this one too: its end must count.
+        held = bool(action.flag_file) and bool(_others(orders, action, order.notice))
+        since = _since_run(orders, action, setting)
+        if not held and since is not None and timedelta(seconds=since) < action.cool_down:
             return COOLING, f"it ran {since:.0f} s ago"
-    if action.dry_run or setting.dry_run:
-        return DRY, action.deed
-    return "", ""
+    return (DRY, action.deed) if dry else ("", "")
 
 
-def _counts(order: Order) -> bool:
-    return order.status in {DONE, FAILED, UNKNOWN} and phase_of(order.notice) == "firing"
+def _since_run(orders: Orders, action: Action, setting: Setting) -> float | None:
+    """Seconds since it last ran for a beginning."""
+    last = [
+        one.finished
+        for one in orders.finished(action.name)
+        if one.finished is not None and one.status in _ACTED and phase_of(one.notice) == "firing"
+    ]
+    return setting.clock.now() - max(last).timestamp() if last else None
 
 
-def perform(action: Action, notice: Notice, setting: Setting) -> tuple[str, str]:
-    """Do it now; (status, what it said). Never raises for what the other side does."""
+def _others(orders: Orders, action: Action, notice: Notice) -> list[Order]:
+    """What it did for other alerts that are not over."""
+    return [
+        one
+        for one in orders.unended(action.name)
+        if one.status in _ACTED and one.notice.key != notice.key
+    ]
+
+
+def perform(
+    action: Action, notice: Notice, setting: Setting, *, others: int = 0
+) -> tuple[str, str]:
+    """Do it now; (status, what it said). Never raises for what the other side does. ``others``: of
+    how many other alerts it has seen the beginning and not the end.
+    """
     if action.command:
         return _command(action, notice, setting)
     if action.flag_file:
-        return _flag(setting.folder / action.flag_file, notice)
+        return _flag(setting.folder / action.flag_file, notice, others)
     return _call(action, notice, setting)
 
 
@@ -169,11 +191,13 @@ def _variables(action: Action, notice: Notice) -> dict[str, str]:
     return {f"RAGNOSTIC_{name}": text.replace("\0", "") for name, text in texts.items()}
 
 
-def _flag(path: Path, notice: Notice) -> tuple[str, str]:
+def _flag(path: Path, notice: Notice, others: int) -> tuple[str, str]:
     try:
         if phase_of(notice) == "firing":
             path.write_text(f"{notice.rule} {notice.key}\n", encoding="utf-8")
             return DONE, f"{path.name} is there"
+        if others:
+            return DONE, f"{path.name} stays: {counted(others, 'other alert')} still on"
         path.unlink(missing_ok=True)
     except OSError as error:
         return FAILED, str(error)
@@ -193,15 +217,20 @@ def _call(action: Action, notice: Notice, setting: Setting) -> tuple[str, str]:
 
 def _finish(orders: Orders, order: Order, status: str, detail: str, setting: Setting) -> Ran:
     now = setting.clock.now()
-    orders.finish(order, status, detail, now)
     notice = order.notice
     row = {
         "at": now,
+        "order": order.id,
         "action": order.action,
         "rule": notice.rule,
+        "severity": notice.severity,
         "kind": phase_of(notice),
         "key": notice.key,
         "slice": dict(notice.slice),
+        "metric": notice.metric,
+        "value": _finite(notice.value),
+        "reference": _finite(notice.reference),
+        "n": notice.n,
         "status": status,
         "detail": detail,
     }
@@ -210,4 +239,9 @@ def _finish(orders: Orders, order: Order, status: str, detail: str, setting: Set
         file.write(line.encode("utf-8", "replace"))
         file.flush()
         os.fsync(file.fileno())
+    orders.finish(order, status, detail, now)
     return Ran(order, status, detail)
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

@@ -21,7 +21,7 @@ from typing import Any, Self
 from pydantic import TypeAdapter
 
 from ragnostic.errors import UsageError
-from ragnostic.monitor.alerts.book_tables import LAYOUT
+from ragnostic.monitor.alerts.book_tables import END_UNORDERED, LAYOUT
 from ragnostic.monitor.alerts.silences import Silence, check_silence
 from ragnostic.monitor.alerts.states import AlertKey, Track
 from ragnostic.ports import Notice
@@ -32,6 +32,8 @@ BOOK = "watch.sqlite"
 HISTORY_KEPT = timedelta(days=400)
 PARCELS_KEPT = timedelta(days=90)
 
+_EPISODE = "episode:"
+"""Before the names of counters that are numbers of episodes."""
 _TRACKS = TypeAdapter(Track)
 _SILENCES = TypeAdapter(Silence)
 _BODIES = TypeAdapter(dict[str, Any])
@@ -60,13 +62,17 @@ class Event:
 class Contents:
     """What the book held at one moment; ``revision`` says which. ``members``: (channel, key of an
     alert's episode) → key of the message that told of it together with others, for those that
-    still go on.
+    still go on. ``ordered``: (action, key) of beginnings whose end was not ordered yet.
+    ``episodes``: alerts that are forgotten → how often they fired, so that one that comes back
+    does not use a key again.
     """
 
     revision: int
     tracks: Mapping[AlertKey, Track]
     silences: tuple[Silence, ...]
     members: Mapping[tuple[str, str], str]
+    ordered: frozenset[tuple[str, str]] = frozenset()
+    episodes: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +127,8 @@ class Book:
                         "SELECT channel, alert, message FROM members WHERE ended IS NULL"
                     )
                 },
+                _ordered(connection),
+                _episodes(connection),
             )
             connection.execute("COMMIT")
         return contents
@@ -136,6 +144,7 @@ class Book:
         with self.file.writing() as connection:
             if _revision(connection) != revision:
                 raise BookChangedError
+            _remember_episodes(connection, changes.gone)
             connection.executemany(
                 "DELETE FROM alerts WHERE rule = ? AND judge = ? AND stage = ? AND slice = ?"
                 " AND value = ?",
@@ -271,6 +280,28 @@ def _put_order(connection: sqlite3.Connection, action: str, notice: Notice, now:
     )
 
 
+def _ordered(connection: sqlite3.Connection) -> frozenset[tuple[str, str]]:
+    rows = connection.execute(f"SELECT action, key FROM orders WHERE {END_UNORDERED}")  # noqa: S608 - our own words
+    return frozenset((action, key) for action, key in rows)
+
+
+def _episodes(connection: sqlite3.Connection) -> dict[str, int]:
+    rows = connection.execute(
+        "SELECT name, value FROM counters WHERE name LIKE ?", (f"{_EPISODE}%",)
+    )
+    return {name.removeprefix(_EPISODE): value for name, value in rows}
+
+
+def _remember_episodes(connection: sqlite3.Connection, gone: Sequence[AlertKey]) -> None:
+    if not gone:
+        return
+    known = dict(_tracks(connection))
+    for key in gone:
+        if key in known and (number := known[key].state.episode):
+            name = f"{_EPISODE}{key.rule}:{key.id}"
+            connection.execute("INSERT OR REPLACE INTO counters VALUES (?, ?)", (name, number))
+
+
 def _revision(connection: sqlite3.Connection) -> int:
     row = connection.execute("SELECT value FROM counters WHERE name = 'revision'").fetchone()
     return int(row[0])
@@ -322,5 +353,5 @@ def _prune(connection: sqlite3.Connection, now: datetime) -> None:
     old = (now - PARCELS_KEPT).timestamp()
     connection.execute("DELETE FROM history WHERE at < ?", ((now - HISTORY_KEPT).timestamp(),))
     connection.execute("DELETE FROM parcels WHERE finished < ?", (old,))
-    connection.execute("DELETE FROM orders WHERE finished < ?", (old,))
+    connection.execute(f"DELETE FROM orders WHERE finished < ? AND NOT ({END_UNORDERED})", (old,))  # noqa: S608 - our own words
     connection.execute("DELETE FROM members WHERE ended < ?", (old,))

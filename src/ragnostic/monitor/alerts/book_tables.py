@@ -52,6 +52,14 @@ TABLES = (
         finished REAL, detail TEXT NOT NULL)""",
     "CREATE TABLE counters(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
 )
+_END = (
+    "SELECT 1 FROM orders AS later WHERE later.id > orders.id AND later.action = orders.action"
+    " AND later.key = orders.key AND later.kind <> 'firing'"
+)
+END_UNORDERED = f"kind = 'firing' AND NOT EXISTS ({_END})"
+"""Of orders: the beginning of an alert whose end was not ordered yet."""
+END_UNFINISHED = f"kind = 'firing' AND NOT EXISTS ({_END} AND later.finished IS NOT NULL)"
+"""Of orders: the beginning of an alert whose end was not ordered, or still waits."""
 _NOTE = "alerts that still fire may be told again, and baselines that are gone are learned anew"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -67,21 +67,24 @@ def check_alerts(
     *,
     zone: str,
     routes: Routes = nobody,
+    alone: Collection[str] = (),
     lateness: timedelta = LATENESS,
     posted: datetime | None = None,
 ) -> Checked:
     """Look at every window that has closed since the last check, and write down what is found.
 
     ``store``: its roll-ups, which are up to date; the worst queries come from its scores and
-    records. ``posted``: when the messages are put into the outbox, where that is not ``now`` (in a
-    replay of the past). States, history and messages are one transaction of the book. Doing it
-    again with nothing new changes nothing and tells nothing. Raises StoreError where other
-    processes keep writing into the book.
+    records. ``alone``: channels that are told of each alert by itself. ``posted``: when the
+    messages are put into the outbox, where that is not ``now`` (in a replay of the past). States,
+    history and messages are one transaction of the book. Doing it again with nothing new changes
+    nothing and tells nothing. Raises StoreError where other processes keep writing into the book.
     """
     windows = Windows(store, zone, now - lateness)
     for _ in range(_ATTEMPTS):
         contents = book.read()
-        checked, changes = _checked(windows, contents, rules, now, routes)
+        checked, changes = _checked(
+            windows, contents, rules, now, Post(routes, contents.members, alone)
+        )
         try:
             book.commit(contents.revision, changes, now, posted=posted)
         except BookChangedError:
@@ -93,10 +96,13 @@ def check_alerts(
 
 
 def _checked(
-    windows: Windows, contents: Contents, rules: RuleBook, now: datetime, routes: Routes
+    windows: Windows,
+    contents: Contents,
+    rules: RuleBook,
+    now: datetime,
+    mail: Post,
 ) -> tuple[Checked, Changes]:
-    mail = Post(routes, contents.members)
-    work = Post(_actions(rules), contents.members)
+    work = Post(_actions(rules, contents), contents.members)
 
     def speak(notices: Sequence[Notice], _: datetime) -> None:
         linked = [rules.links.linked(notice) for notice in notices]
@@ -137,15 +143,28 @@ def _checked(
     )
 
 
-def _actions(rules: RuleBook) -> Routes:
-    """The actions that are set up, of the rule of a notice; none for reminders."""
+def _actions(rules: RuleBook, contents: Contents) -> Routes:
+    """The actions that are set up, of the rule of a notice; none for reminders.
+
+    An end goes to those of the beginning too, whatever became of the rule since: what was switched
+    on is switched off.
+    """
     known = {action.name for action in rules.actions}
     wanted = {rule.id: [name for name in rule.actions if name in known] for rule in rules.enabled}
+    begun: dict[str, list[str]] = {}
+    for action, key in contents.ordered:
+        begun.setdefault(key, []).append(f"{ACTION}{action}")
+    for (name, episode), key in contents.members.items():
+        if name in begun.get(key, ()):
+            begun.setdefault(episode, []).append(name)
 
     def routes(notice: Notice) -> Iterable[str]:
         if notice.kind == "repeat":
             return ()
-        return [f"{ACTION}{name}" for name in wanted.get(notice.rule, ())]
+        names = [f"{ACTION}{name}" for name in wanted.get(notice.rule, ())]
+        if notice.kind != "firing":
+            names += begun.get(notice.key, ())
+        return dict.fromkeys(names)
 
     return routes
 
@@ -175,10 +194,18 @@ def _lanes(windows: Windows, contents: Contents, rules: RuleBook) -> dict[AlertK
     by_rule: dict[str, dict[AlertKey, Track]] = {}
     for key, track in contents.tracks.items():
         by_rule.setdefault(key.rule, {})[key] = track
+
+    def numbered(lane: Lane) -> Lane:
+        """One that was forgotten and comes back goes on counting."""
+        episode = contents.episodes.get(f"{lane.key.rule}:{lane.key.id}", 0)
+        if lane.key in contents.tracks or not episode:
+            return lane
+        return lane.with_state(replace(lane.state, episode=episode))
+
     return {
         lane.key: lane
         for rule in rules.enabled
-        for lane in windows.lanes(rule, by_rule.get(rule.id, {}))
+        for lane in map(numbered, windows.lanes(rule, by_rule.get(rule.id, {})))
     }
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ragnostic.monitor.alerts.book import NOTICES, Book, notice_json, put_parcel
+from ragnostic.monitor.alerts.book_tables import END_UNFINISHED
 from ragnostic.notify.delivery import Parcel
 from ragnostic.ports import Notice
 
@@ -135,6 +136,11 @@ class Orders:
         chosen = "AND action = ? " if action else ""
         where = f"WHERE finished IS NOT NULL {chosen}ORDER BY id DESC LIMIT ?"
         return self._found(where, (*filter(None, [action]), limit))[::-1]
+
+    def unended(self, action: str) -> list[Order]:
+        """Beginnings that are done with, and whose end is not."""
+        where = f"WHERE action = ? AND finished IS NOT NULL AND {END_UNFINISHED} ORDER BY id"
+        return self._found(where, (action,))
 
     def finish(self, order: Order, status: str, detail: str, now: float) -> None:
         """How it went, in one word (``done``, ``failed``, ``dry run``, ``cooling down``, …)."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ragnostic.monitor.alerts.grouping import bundles
+from ragnostic.monitor.alerts.grouping import Bundle, bundles
 from ragnostic.ports import Notice
 
 Routes = Callable[[Notice], Iterable[str]]
@@ -19,7 +19,7 @@ class Post:
     """Collects the messages of one check, in the order in which they are to go out.
 
     ``members`` is what the book holds: (channel, key of an episode) → key of the message that
-    told of it together with others.
+    told of it together with others. Channels of ``alone`` get a message for each episode.
 
     >>> from datetime import UTC, datetime
     >>> day = datetime(2026, 3, 1, tzinfo=UTC)
@@ -35,8 +35,14 @@ class Post:
     (['firing', 'resolved'], 2, 2)
     """
 
-    def __init__(self, routes: Routes, members: Mapping[tuple[str, str], str]) -> None:
+    def __init__(
+        self,
+        routes: Routes,
+        members: Mapping[tuple[str, str], str],
+        alone: Collection[str] = (),
+    ) -> None:
         self._routes = routes
+        self._alone = frozenset(alone)
         self._members = dict(members)
         self._open = Counter((channel, key) for (channel, _), key in members.items())
         self.parcels: list[tuple[str, Notice]] = []
@@ -61,7 +67,7 @@ class Post:
             self._reminded(channel, [one for one in chosen if one.kind == "repeat"])
 
     def _begun(self, channel: str, notices: Sequence[Notice]) -> None:
-        for bundle in bundles(notices):
+        for bundle in self._bundles(channel, notices):
             self._put(channel, bundle.notice, bundle.worst)
             if len(bundle.members) > 1:
                 for member in bundle.members:
@@ -76,7 +82,7 @@ class Post:
             known = self._members.get((channel, notice.key), notice.key)
             together.setdefault(known, []).append(notice)
         for key, group in together.items():
-            for bundle in bundles(group):
+            for bundle in self._bundles(channel, group):
                 self._put(channel, replace(bundle.notice, key=key), bundle.worst)
 
     def _ended(self, channel: str, notices: Sequence[Notice]) -> None:
@@ -90,6 +96,11 @@ class Post:
             self._open[channel, message] -= 1
             if not self._open[channel, message]:
                 self._put(channel, replace(notice, key=message), notice.key)
+
+    def _bundles(self, channel: str, notices: Sequence[Notice]) -> list[Bundle]:
+        if channel in self._alone:
+            return [Bundle(notice, (notice.key,), notice.key) for notice in notices]
+        return bundles(notices)
 
     def _put(self, channel: str, notice: Notice, worst: str) -> None:
         self.parcels.append((channel, notice))

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ragnostic.errors import ConfigError
+from ragnostic.monitor.alerts.action_rehearsal import rehearse
 from ragnostic.monitor.alerts.action_runs import AUDIT, Setting, run_orders
 from ragnostic.monitor.alerts.actions import Action
 from ragnostic.monitor.alerts.book import Book, Changes
@@ -134,6 +135,22 @@ def test_a_flag_file_is_there_while_it_fires(book, clock):
     assert run(book, clock, gone)[0][0] == "failed"
 
 
+def test_a_flag_file_stays_for_as_long_as_any_alert_wants_it(book, clock):
+    """The end of one alert does not switch off what another one still asks for."""
+    action = Action(name="do", flag_file="degraded", cool_down=timedelta(hours=1))
+    order(book, key="a:1:1")
+    order(book, key="b:2:1")
+    assert [status for status, _ in run(book, clock, action)] == ["done", "done"]
+    order(book, key="a:1:1", kind="resolved")
+    assert run(book, clock, action) == [("done", "degraded stays: 1 other alert still on")]
+    assert (book.root / "degraded").exists()
+    order(book, key="b:2:1", kind="resolved")
+    assert run(book, clock, action) == [("done", "degraded is gone")]
+    assert not (book.root / "degraded").exists()
+    order(book, key="c:3:1")
+    assert run(book, clock, action)[0][0] == "cooling down"
+
+
 def test_a_webhook_is_called_and_signed(book, clock):
     """As the channel does; what it answers counts."""
     options = {"url_env": "HOOK", "secret_env": "KEY", "allow_private": True}
@@ -188,6 +205,59 @@ def test_a_dry_run_writes_down_and_does_nothing(book, clock, whole):
     ((status, detail),) = run(book, clock, action, dry_run=whole)
     assert (status, "open('ran'" in detail) == ("dry run", True)
     assert not (book.root / "ran").exists()
+
+
+def test_the_end_of_a_dry_run_is_dry_or_nothing(book, clock):
+    """Nothing was done that could be taken back."""
+    action = Action(name="do", command=(*SAY, "open('ran', 'w')"), on=("firing", "resolved"))
+    for dry, expected in ((True, "dry run"), (False, "skipped")):
+        order(book)
+        run(book, clock, action, dry_run=True)
+        order(book, kind="resolved")
+        assert run(book, clock, action, dry_run=dry)[0][0] == expected
+    assert not (book.root / "ran").exists()
+
+
+def test_the_audit_says_why_and_is_never_behind_the_book(book, clock, monkeypatch):
+    """A process that dies between the two leaves a line too many, none too few."""
+    order(book, value=float("nan"))
+
+    def dies(*_):
+        raise KeyboardInterrupt
+
+    action = Action(name="do", command=(*SAY, "print('so it is')"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Orders, "finish", dies)
+        with pytest.raises(KeyboardInterrupt):
+            run(book, clock, action)
+    assert [status for status, _ in run(book, clock, action)] == ["unknown"]
+    first, second = audit(book)
+    assert (first["status"], second["status"]) == ("done", "unknown")
+    assert first["order"] == second["order"]
+    assert first["detail"] == "so it is"
+    assert (first["severity"], first["metric"]) == (NOTICE.severity, NOTICE.metric)
+    assert (first["value"], first["reference"]) == (None, NOTICE.reference)
+
+
+def test_a_rehearsal_says_what_is_missing_and_does_nothing(book, clock):
+    """A program, an address, a folder."""
+    setting = Setting(book.root, book.root / AUDIT, {"PATH": "/usr/bin:/bin"}, clock)
+    program = book.root / "roll-back"
+    roll_back = Action(name="a", command=("./roll-back",))
+    assert "no program ./roll-back" in rehearse(roll_back, setting)
+    program.write_text("#!/bin/sh\ntouch ran\n", encoding="utf-8")
+    assert "may be run" in rehearse(roll_back, setting)
+    program.chmod(0o755)
+    assert rehearse(roll_back, setting) == ""
+    assert rehearse(Action(name="a", command=("sh",)), setting) == ""
+    assert "HOOK" in rehearse(Action(name="a", webhook={"url_env": "HOOK"}), setting)
+    known = Setting(book.root, book.root / AUDIT, {"HOOK": "https://a.example/"}, clock)
+    assert rehearse(Action(name="a", webhook={"url_env": "HOOK"}), known) == ""
+    assert rehearse(Action(name="a", flag_file="f"), setting) == ""
+    assert "not there" in rehearse(Action(name="a", flag_file="nowhere/f"), setting)
+    assert {one.name for one in book.root.iterdir() if not one.name.startswith("watch")} == {
+        "roll-back"
+    }
 
 
 @pytest.mark.parametrize(

@@ -235,6 +235,21 @@ def test_what_is_old_goes(book):
     assert book.history() == []
 
 
+def test_a_beginning_is_kept_until_its_end(book):
+    """However long that takes: the end is acted on only where the beginning was."""
+    begun, over = notice("r:1:1"), notice("r:2:1")
+    ends = [("do", replace(over, kind="resolved"))]
+    book.commit(book.read().revision, Changes(orders=[("do", begun), ("do", over), *ends]), NOW)
+    orders = Orders(book)
+    for order in orders.waiting():
+        orders.finish(order, "done", "", NOW.timestamp())
+    later = NOW + PARCELS_KEPT + timedelta(days=1)
+    book.commit(book.read().revision, Changes(), later)
+    assert [order.notice.key for order in orders.finished()] == ["r:1:1"]
+    assert [order.notice.key for order in orders.unended("do")] == ["r:1:1"]
+    assert book.read().ordered == {("do", "r:1:1")}
+
+
 def test_the_file_is_written_through(book):
     """WAL, and every commit on the disk before it counts."""
     with book.file.reading() as connection:

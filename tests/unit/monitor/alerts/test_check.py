@@ -320,6 +320,77 @@ def test_actions_are_ordered_with_the_state(tmp_path):
     assert orders[0].notice.key == orders[1].notice.key
 
 
+@pytest.mark.parametrize("slices", [("",), ("a", "b")], ids=["one", "group"])
+def test_an_action_hears_of_the_end_whatever_became_of_its_rule(tmp_path, slices):
+    """What was switched on is switched off, though the rule is gone or names it no more."""
+    column = "category" if slices[0] else ""
+    plain = {"below": 0.5, "slice": column}
+    for name, later in (("gone", {"enabled": False}), ("unnamed", {"actions": []})):
+        rules = book_of(rule(**plain, actions=["degrade"]), actions=["degrade"])
+        watch = Watch(tmp_path / name, rules)
+        for value in slices:
+            watch.traffic.write(hours(0.4, 0.4, 0.8), "RR@5", column, value)
+        watch.run(range(2))
+        watch.rules = book_of(
+            rule(**plain, **{"actions": ["degrade"]} | later), actions=["degrade"]
+        )
+        watch.check(3)
+        with Book(watch.root) as book:
+            first, last = Orders(book).waiting()
+        assert (first.notice.kind, last.notice.kind) == ("firing", "resolved"), name
+        assert first.notice.key == last.notice.key
+
+
+def test_a_rule_that_comes_back_is_told_again(tmp_path):
+    """Under a key of its own, since one that was told is never told again."""
+    watch = Watch(tmp_path, book_of(rule(below=0.5)))
+    watch.traffic.write(dict.fromkeys(range(8), 0.4))
+    watch.run(range(2))
+    watch.rules = book_of(rule(below=0.5, enabled=False))
+    watch.check(3)
+    watch.rules = book_of(rule(below=0.5))
+    watch.run(range(3, 6))
+    with Book(tmp_path) as book:
+        told = [(parcel.notice.kind, parcel.notice.key) for parcel in BookOutbox(book).waiting()]
+    assert [kind for kind, _ in told] == ["firing", "resolved", "firing"]
+    assert [key.rpartition(":")[2] for _, key in told] == ["1", "1", "2"]
+
+
+def test_a_slice_value_that_comes_back_is_told_again(tmp_path):
+    """Though it was forgotten meanwhile."""
+    watch = Watch(tmp_path, book_of(rule(below=0.5, slice="category")))
+    watch.traffic.write({0: 0.8, 1: 0.3, 2: 0.8}, "RR@5", "category", "x")
+    watch.run(range(4))
+    watch.traffic.write(dict.fromkeys(range(700), 0.8), "RR@5", "category", "others")
+    watch.run([100, 300, 599])
+    assert "mrr-low:x" not in watch.statuses()
+    watch.traffic.write({602: 0.3}, "RR@5", "category", "x")
+    watch.run([602])
+    with Book(tmp_path) as book:
+        kinds = [parcel.notice.kind for parcel in BookOutbox(book).waiting()]
+    assert kinds == ["firing", "resolved", "firing"]
+
+
+def test_channels_that_keep_every_alert_hear_of_each_by_itself(tmp_path):
+    """Of its beginning and its end, with its own slice; the others have one message."""
+    watch = Watch(tmp_path, book_of(rule(below=0.5, slice="category")))
+    for name in ("a", "b"):
+        watch.traffic.write(hours(0.8, 0.4, 0.8), "RR@5", "category", name)
+    heard = []
+    for hour in (1, 2, 3):
+        found = watch.check(hour, routes=lambda _: ["ops", "am"], alone=["am"])
+        heard += [(name, notice.kind, notice.slice["category"]) for name, notice in found.messages]
+    assert [one[1:] for one in heard if one[0] == "am"] == [
+        ("firing", "a"),
+        ("firing", "b"),
+        ("resolved", "a"),
+        ("resolved", "b"),
+    ]
+    assert [kind for name, kind, _ in heard if name == "ops"] == ["firing", "resolved"]
+    keys = {track.notice for track in watch.last.tracks.values()}
+    assert keys == {None}
+
+
 def test_what_no_channel_takes_is_said(watch):
     """It counts as told: a channel that is added later does not hear of the past."""
     watch.traffic.write(hours(0.4, 0.4))
