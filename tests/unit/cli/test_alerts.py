@@ -341,6 +341,28 @@ def test_ack_tells_the_channels_that_ask_for_it(store, monkeypatch):
     assert "warning" not in invoke("ack", first["id"], "--store", store).stderr
 
 
+def test_ack_stops_the_telephone(store, monkeypatch):
+    """PagerDuty knows the alert by the key of its message, of several slices too."""
+    traffic = CASE["Traffic"](store)
+    for name in ("a", "b"):
+        traffic.write({0: 0.8, 1: 0.8, 2: 0.4}, "RR@5", "category", name)
+    pager = (
+        '[[channel]]\nname = "phone"\nuse = "pagerduty"\nkey_env = "KEY"\nallow_private = true\n'
+    )
+    answer = json.dumps({"status": "success", "message": "", "dedup_key": "x"}).encode()
+    monkeypatch.setenv("KEY", "0" * 32)
+    with SERVED(lambda _: SAID(202, answer)) as server:
+        text = RULES + pager + f'url = "{server.url}"\n'
+        (store / "alerts.toml").write_text(text, encoding="utf-8")
+        invoke("check", "--store", store, *NOW, code=1)
+        first = as_json("list", "--store", store, "--firing")["alerts"][0]
+        assert "warning" not in invoke("ack", first["id"], "--store", store).stderr
+        events = [json.loads(asked.body) for asked in server.asked]
+    assert [event["event_action"] for event in events] == ["trigger", "acknowledge"]
+    assert events[0]["dedup_key"] == events[1]["dedup_key"]
+    assert ":group:" in events[0]["dedup_key"]
+
+
 def test_backtest_shows_when_it_would_have_fired(store):
     """As tables and as JSON; nothing is written."""
     window = ("--from", "2026-03-02", "--to", "2026-03-02T08:00:00")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import email
+import email.policy
+import re
 import runpy
 from datetime import timedelta
 from pathlib import Path
@@ -10,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from ragnostic.monitor.alerts.alert_chart import alert_charts
+from ragnostic.notify.letter import address, compose
+from ragnostic.notify.notice_letter import notices_letter
 
 CASE = runpy.run_path(str(Path(__file__).parent / "watch_case.py"))
 NOTICE = runpy.run_path(str(Path(__file__).parents[3] / "notice_case.py"))["NOTICE"]
@@ -61,3 +66,28 @@ def test_one_window_and_a_test_message_have_none(traffic):
     assert charts(notice()) == {}
     traffic.write(hours(0.8, 0.7, 0.4))
     assert charts(notice(kind="test")) == {}
+
+
+def test_a_mail_holds_its_picture(traffic):
+    """Inside of it, with words for those who cannot see it; nothing is fetched from elsewhere."""
+    traffic.write(hours(0.8, 0.7, 0.4))
+    about = notice(link="https://rag.example/alerts/1", runbook="https://wiki.example/mrr")
+    letter = notices_letter([about], "en", alert_charts(traffic.lake))
+    sender = address("alerts@example.com")
+    raw = compose(letter, sender, [address("li@example.com")], START).as_bytes()
+    mail = email.message_from_bytes(raw, policy=email.policy.default)
+    related = mail.get_body(("related",))
+    page, picture = related.iter_parts()
+    assert related.get_content_type() == "multipart/related"
+    assert (page.get_content_type(), picture.get_content_type()) == ("text/html", "image/png")
+    assert picture.get_content().startswith(PNG)
+    assert picture["Content-Disposition"].content_disposition == "inline"
+    html = page.get_content()
+    (tag,) = re.findall(r"<img [^>]*>", html)
+    assert f'src="cid:{picture["Content-ID"].strip("<>")}"' in tag
+    assert re.search(r'alt="[^"]*RR@5[^"]*"', tag)
+    assert re.findall(r'(?:src|srcset|background|<link[^>]* href)="(?!cid:)', html) == []
+    assert "url(" not in html
+    for address_ in (about.link, about.runbook):
+        assert f'href="{address_}"' in html
+        assert address_ in mail.get_body(("plain",)).get_content()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from pydantic import ValidationError
 
-from ragnostic.monitor.alerts.rules import Condition, Rule, key_names
+from ragnostic.monitor.alerts.rules import Condition, Links, Rule, key_names
+from ragnostic.ports import Notice
 
 
 def rule(**keys) -> Rule:
@@ -86,3 +87,23 @@ def test_every_key_says_what_it_means():
     for model in (Rule, Condition):
         for name, field in model.model_fields.items():
             assert field.description, name
+
+
+@pytest.mark.parametrize(
+    ("links", "runbook", "expected"),
+    [
+        (Links(), "mrr", ("", "mrr")),
+        (Links(pages="https://a.example/"), "", ("https://a.example/alerts/12ab", "")),
+        (Links(runbooks="https://b.example/"), "mrr", ("", "https://b.example/mrr")),
+        (Links(runbooks="https://b.example/"), "https://c.example", ("", "https://c.example")),
+        (Links(runbooks="https://b.example/"), "", ("", "")),
+    ],
+    ids=["none", "pages", "runbooks", "address", "no runbook"],
+)
+def test_messages_lead_to_pages_and_runbooks(links, runbook, expected):
+    """Where their addresses are set; a runbook that is an address stays it."""
+    start = datetime(2026, 3, 1, tzinfo=UTC)
+    about = ("r:12ab:3", "firing", "P1", "r", "RR@5", 0.5, 0.7, "limit", 300, start)
+    notice = Notice(*about, (start, start), "UTC", runbook=runbook)
+    found = links.linked(notice)
+    assert (found.link, found.runbook) == expected
